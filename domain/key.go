@@ -23,10 +23,10 @@ type Key struct {
 	ReplacedBy    string    `json:"replaced_by,omitempty"`
 	Replaces      string    `json:"replaces,omitempty"`
 	InvitedBy     Entity    `json:"invited_by,omitempty"`   // who issued it, if it is an invitation
-	InvitedWith   string    `json:"invited_with,omitempty"` // and the prefix of the key with which; empty if with none
+	InvitedWith   string    `json:"invited_with,omitempty"` // and how they had authenticated
 }
 
-// longestInvitation is how long an invitation can be opened.
+// longestInvitation is how long an invitation can be opened at most, whatever its end.
 const longestInvitation = 30 * 24 * time.Hour
 
 // KeyStream is the stream of a key, in its tenant's log.
@@ -47,9 +47,9 @@ func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 			ExpiresAt: f.ExpiresAt, Replaces: f.Replaces,
 		}
 		if f.Invitation {
-			k.InvitedBy = at.Actor
-			if prefix, keyed := strings.CutPrefix(at.Authentication, "key:"); keyed {
-				k.InvitedWith = prefix
+			k.InvitedBy, k.InvitedWith = at.Actor, at.Authentication
+			if end := at.RecordedAt.Add(longestInvitation); end.Before(k.ExpiresAt) {
+				k.ExpiresAt = end
 			}
 		}
 		return k, nil
@@ -91,33 +91,20 @@ func (k Key) CheckValid(now time.Time) error {
 	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) && k.ReplacedBy != "":
 		return Refuse(ErrUnauthenticated, "the key was replaced by another").
 			WithFix("use that one, or ask an admin for another")
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt),
-		k.InvitedBy != "" && now.Sub(k.CreatedAt) > longestInvitation:
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
 		return Refuse(ErrUnauthenticated, "the %s has expired", what).WithFix("ask an admin for another")
 	}
 	return nil
 }
 
-// CheckInviter says why an invitation is not valid any more: its inviter was deactivated, or the key with which they
-// invited was revoked or may not issue such a key now. A key counts as the one that took its place. find returns the
-// zero value for a key that it does not know, such as the server's root key.
-func (k Key) CheckInviter(inviter MemberEntry, find func(prefix string) (Key, error), now time.Time) error {
-	if k.InvitedBy == "" {
-		return nil
+// CheckInviter says why an invitation is not valid any more: its inviter, by their rights of now, may not issue such a
+// key. What a token allows is not known, but in whose name it is.
+func (k Key) CheckInviter(inviter Principal, rights error) error {
+	if rights == nil && !strings.HasPrefix(k.InvitedWith, "jwt:") {
+		rights = mayIssue(inviter, k.Role)
 	}
-	prefix := k.InvitedWith
-	by, err := find(prefix)
-	for err == nil && by.ReplacedBy != "" && by.RevokedAt.IsZero() {
-		prefix = by.ReplacedBy
-		by, err = find(prefix)
-	}
-	may := by.Role == Root || !inviter.Revoked(k.CreatedAt)
-	if by.Hash != "" {
-		by = by.Under(inviter)
-		may = may && by.CheckValid(now) == nil && mayIssue(by.Principal("", prefix), k.Role) == nil
-	}
-	if err != nil || may {
-		return err
+	if !errors.Is(rights, ErrUnauthenticated) && !errors.Is(rights, ErrForbidden) {
+		return rights
 	}
 	return Refuse(ErrUnauthenticated, "the invitation has ended, since %s may not invite any more", k.InvitedBy).
 		WithFix("ask an admin for another")
@@ -173,9 +160,6 @@ func (c CreateKey) Validate(now time.Time) error {
 	}
 	if c.Key.Invitation && c.Key.ExpiresAt.IsZero() {
 		p.Add("expires_at", "is required of an invitation")
-	}
-	if c.Key.Invitation && c.Key.ExpiresAt.After(now.Add(longestInvitation)) {
-		p.Add("expires_at", "of an invitation must be at most 30 days ahead")
 	}
 	atMost(&p, "note", c.Key.Note, maxNote)
 	if err := p.Err(); err != nil {
@@ -263,12 +247,6 @@ func (c RotateKey) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	if k.InvitedBy != "" && !k.opens(c.By, c.Prefix) && c.By.Authentication != SystemPrincipal().Authentication {
 		return nil, Refuse(ErrConflict, "%s is an invitation, which only its holder exchanges", c.Prefix).
 			WithFix("revoke it, and invite again")
-	}
-	if k.opens(c.By, c.Prefix) {
-		find := func(prefix string) (Key, error) { return StateOf[Key](dc, KeyStream(prefix)), nil }
-		if err := k.CheckInviter(StateOf[MemberEntry](dc, DirectoryStream(k.InvitedBy)), find, now); err != nil {
-			return nil, err
-		}
 	}
 	if err := k.CheckValid(now); err != nil || k.ReplacedBy != "" {
 		return nil, Refuse(ErrConflict, "the key %s is no longer valid, or was rotated before", c.Prefix).

@@ -29,7 +29,7 @@ func stateSamples() map[string]domain.State {
 			Hash: "5e", Subject: "agent:coder", Memberships: []domain.Entity{"team:pay"}, Role: domain.Service, ActsFor: true,
 			PublishPublic: true, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), RevokedAt: noon.Add(time.Minute),
 			ReplacedBy: "abcdefghi2", Replaces: "abcdefghi3",
-			InvitedBy: "user:olga", InvitedWith: "abcdefghi4",
+			InvitedBy: "user:olga", InvitedWith: "key:abcdefghi4",
 		},
 		"tenant": domain.Tenant{CreatedAt: noon, ErasedAt: noon.Add(time.Hour)},
 		"session": domain.Session{

@@ -75,6 +75,10 @@ func TestHiddenStaysHidden(t *testing.T) {
 			if found := r.as(keys["ben"]).list("/v1/events?q=" + word); len(found) > 0 {
 				t.Errorf("the log has %s: %v", word, found)
 			}
+			_, followed := r.as(keys["ben"]).ask("GET", "/v1/events?after=0&q="+word, nil, "Accept: text/event-stream")
+			if bytes.Contains(followed, []byte("data:")) {
+				t.Errorf("a feed has %s: %s", word, followed)
+			}
 		}
 	})
 }

@@ -242,17 +242,9 @@ func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.Issue
 	if err != nil {
 		return found, err
 	}
-	var inviter domain.Belongings
-	if s.Directory != nil {
-		inviter, err = s.Directory.Belongings(ctx, c.Principal.Tenant, found.InvitedBy, nil)
-	}
-	return found, cmp.Or(err, found.CheckInviter(inviter.Entry, func(prefix string) (domain.Key, error) {
-		_, key, err := s.Keys.Key(ctx, prefix)
-		if domain.IsGone(err) {
-			return domain.Key{}, nil
-		}
-		return key, err
-	}, c.Now))
+	return found, found.CheckInviter(Identities{Config: s.Config}.RightsOf(ctx, c.Principal.Tenant, domain.Subscription{
+		Subscriber: found.InvitedBy, Authentication: found.InvitedWith,
+	}))
 }
 
 func (s room) showInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (api.IssuedKey, error) {

@@ -158,7 +158,7 @@ func (s Record) event(ctx context.Context, c *serve.Call, in *eventInput) (out a
 	if err != nil {
 		return out, err
 	}
-	shown, err := s.Events.Hide(ctx, c, event)
+	shown, err := s.Events.Hide(ctx, c, nil, event)
 	out = serve.EventOf(shown[0])
 	out.CausedBy = causesOf(event, causes)
 	return out, err

@@ -97,7 +97,7 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 	defer cancel()
 	events, through, more, err := f.next(reading, page)
 	if err == nil && f.choose == nil { // which hides references, too
-		events, err = f.feeds.events.Hide(reading, f.call, events...)
+		events, err = f.feeds.events.Hide(reading, f.call, f.query.Words, events...)
 	}
 	if err == nil {
 		for began := time.Now(); len(events) > 0; events = events[1:] {

@@ -139,7 +139,7 @@ func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domai
 		return nil, err
 	}
 	event := known[made.EventID]
-	shown, err := s.Events.Hide(ctx, c, event)
+	shown, err := s.Events.Hide(ctx, c, nil, event)
 	if err != nil || !bytes.Equal(shown[0].Data, event.Data) {
 		return nil, err
 	}

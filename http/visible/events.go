@@ -82,14 +82,21 @@ func (s Events) MayRead(ctx context.Context, c *serve.Call, stream string) (bool
 	return err == nil, err
 }
 
-// Hide returns events without their references to items and events that the caller may not see.
-func (s Events) Hide(ctx context.Context, c *serve.Call, events ...domain.Event) ([]domain.Event, error) {
+// Hide returns events without their references to items and events that the caller may not see. Of a search for words,
+// it leaves out events that have them in what is hidden alone.
+func (s Events) Hide(
+	ctx context.Context, c *serve.Call, words []string, events ...domain.Event,
+) ([]domain.Event, error) {
 	events = slices.Clone(events)
 	all := make([]domain.Referrer, len(events))
 	for i := range events {
 		all[i] = &events[i]
 	}
-	return events, s.Items.Reader.Hide(ctx, c.Principal, all...)
+	err := s.Items.Reader.Hide(ctx, c.Principal, all...)
+	if len(words) > 0 {
+		events = slices.DeleteFunc(events, func(e domain.Event) bool { return !e.Mentions(words) })
+	}
+	return events, err
 }
 
 // HideHistory does the same in place, for what a history says.
@@ -115,10 +122,7 @@ func (s Events) List(c *serve.Call, query domain.EventQuery) serve.Listing[api.E
 			if err == nil && len(found) == 0 {
 				err = s.CheckReached(ctx, page, place != 0)
 			}
-			shown, hideErr := s.Hide(ctx, c, found...)
-			if len(query.Words) > 0 { // what is hidden is not found
-				shown = slices.DeleteFunc(shown, func(e domain.Event) bool { return !e.Mentions(query.Words) })
-			}
+			shown, hideErr := s.Hide(ctx, c, query.Words, found...)
 			return serve.Map(shown, serve.EventOf), next, cmp.Or(err, hideErr)
 		},
 	}
