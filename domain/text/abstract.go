@@ -22,7 +22,9 @@ func Abstract(s string, maxTokens int) string {
 		end := blockEnd(rest)
 		for _, unit := range unitsOf(rest[:end]) {
 			if unit.heading {
-				pending = join(pending, unit.line)
+				if Tokens(pending) <= maxTokens { // more would be cut
+					pending = join(pending, unit.line)
+				}
 				continue
 			}
 			next := join(abstract, join(pending, unit.line))

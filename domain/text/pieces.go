@@ -146,6 +146,7 @@ func cut(s string, next func(string) int) []string {
 
 // sentenceEnd finds where the first sentence of s ends.
 func sentenceEnd(s string) int {
+	closed := 0 // the end of the last run of closers, however many characters of it end a sentence
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		i += size
@@ -153,7 +154,10 @@ func sentenceEnd(s string) int {
 		case '。', '！', '？', '；', '｡', '…':
 			return skipBlanks(s, skipClosers(s, i))
 		case '.', '!', '?':
-			end := skipClosers(s, i)
+			if i > closed {
+				closed = skipClosers(s, i)
+			}
+			end := closed
 			if end == len(s) {
 				return end
 			}
@@ -219,8 +223,10 @@ func startsItem(line string) bool {
 
 // isHeading reports whether a line is a Markdown heading.
 func isHeading(line string) bool {
-	text := strings.TrimLeft(line, "#")
-	return text != line && len(line)-len(text) <= 6 && strings.HasPrefix(text, " ")
+	const deepest = 6
+	marks := line[:min(len(line), deepest+1)]
+	level := len(marks) - len(strings.TrimLeft(marks, "#"))
+	return 0 < level && level <= deepest && strings.HasPrefix(line[level:], " ")
 }
 
 // Sentences splits prose after its sentences, without surrounding blanks and empty sentences.

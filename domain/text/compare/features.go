@@ -41,10 +41,12 @@ const (
 	before    = "before"
 )
 
-// mostCompared limits the runes of a text that is read. mostAfter is how many tokens after one are looked at.
+// mostCompared limits the runes of a text that is read. mostAfter is how many tokens after one are looked at, and
+// mostSaid how many words of a clause before one.
 const (
 	mostCompared = 4000
 	mostAfter    = 6
+	mostSaid     = 100
 )
 
 // symbol finds what distinguishes C++ from C# and $100 from €100, and a question from a statement.
@@ -80,6 +82,7 @@ func featuresOf(item Item) features {
 	}
 	tokens := append(tokensOf(partsOf(said)), token{kind: boundary})
 	tokens = append(tokens, make([]token, mostAfter)...) // what follows may be looked at everywhere
+	nameNouns(tokens)
 	c, narrows := clause{denies: -1}, false
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
@@ -116,7 +119,7 @@ func featuresOf(item Item) features {
 			f.add("who", t.name)
 			f.order = append(f.order, t.name)
 		case version:
-			f.add("version "+nounBefore(tokens[:i]), t.name)
+			f.add("version "+t.noun, t.name)
 		case date:
 			f.add("date", t.name)
 			f.add("year", format(t.factor))
@@ -214,7 +217,7 @@ func (f *features) turnRole(c *clause, t token) {
 		delete(f.opposites, before)
 		return
 	}
-	for _, word := range c.said {
+	for _, word := range c.said[max(0, len(c.said)-mostSaid):] {
 		if f.roles[word] != "" || f.words[word] > 0 {
 			f.roles[word] = name
 		}
@@ -323,14 +326,14 @@ func (f *features) number(tokens []token, i int) int {
 		return 1
 	case previous.kind == name, previous.kind == word && strings.Contains(n.name, "."):
 		f.add("version "+previous.name, n.name)
-	case previous.kind == word && slices.Contains(measures, previous.name), nounBefore(tokens[:i]) == "port":
-		f.add("number "+nounBefore(tokens[:i]), n.digits(1))
+	case previous.kind == word && slices.Contains(measures, previous.name), n.noun == "port":
+		f.add("number "+n.noun, n.digits(1))
 	case previous.kind == word:
 		f.named(f.names, previous.name+"#"+n.digits(1))
 	case after.kind == word:
 		f.add("number "+after.name, n.digits(1))
 	default:
-		f.add("number "+nounBefore(tokens[:i]), n.digits(1))
+		f.add("number "+n.noun, n.digits(1))
 	}
 	return 0
 }
@@ -341,14 +344,15 @@ var things = []string{"people", "copies", "parts", "nodes", "links", "workers", 
 // measures are words after which a number is a value. After another word it is a name: release 8.
 var measures = []string{"port", "limit", "timeout", "size", "length", "interval"}
 
-// nounBefore is the nearest word before a value.
-func nounBefore(tokens []token) string {
-	for _, t := range slices.Backward(tokens) {
+// nameNouns tells each token the nearest word before it.
+func nameNouns(tokens []token) {
+	noun := ""
+	for i, t := range tokens {
+		tokens[i].noun = noun
 		if t.isSubject() || t.isOpposite() && t.name != required {
-			return t.name
+			noun = t.name
 		}
 	}
-	return ""
 }
 
 // minutes is a time of the day between two tokens.

@@ -10,10 +10,11 @@ import (
 	"github.com/annals-kb/annals/domain/text"
 )
 
-// The longest phrases of the vocabulary.
+// The longest phrases of the vocabulary, and the longest number in Han characters that is read.
 const (
 	mostWords      = 3
 	mostCharacters = 6
+	mostDigits     = 16
 )
 
 // lexeme finds dates, times, versions, numbers, words and names, Han characters and the ends of clauses.
@@ -122,7 +123,7 @@ func lookUp(parts []part, known map[string]token) (token, int) {
 	}
 	switch {
 	case han:
-		if value, n := hanNumber(parts); n > 0 && n < len(parts) {
+		if value, n := hanNumber(parts); n > 0 && n < min(len(parts), mostDigits) {
 			if t, _ := lookUp(parts[n:], known); t.kind == unit || strings.Contains("个名位条台", parts[n].text) {
 				return token{kind: number, factor: value}, n
 			}
@@ -184,7 +185,7 @@ func dateName(month, day float64) string { return format(month) + "/" + format(d
 func hanNumber(parts []part) (value float64, n int) {
 	digits := []string{"", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十"}
 	last := 0.0
-	for ; n < len(parts); n++ {
+	for ; n < min(len(parts), mostDigits); n++ {
 		switch character := parts[n].text; character {
 		case "十":
 			value, last = value+max(last, 1)*10, 0

@@ -43,6 +43,7 @@ const (
 type token struct {
 	kind   kind
 	name   string  // of its group; of other words, the stem
+	noun   string  // the nearest word before it
 	factor float64 // of a unit or of the weight of a word; of a number, its value; 0 if what comes before it is meant
 }
 
