@@ -279,8 +279,8 @@ func KnowledgeStream(id string) string { return "knowledge:" + id }
 
 // StreamKinds are the subjects of streams: the words before the colon in their names.
 var StreamKinds = append([]string{
-	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing", "verification", "review",
-	"subscription",
+	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing", "learning", "verification",
+	"review", "subscription",
 }, EntityKinds...)
 
 // CheckStream returns an error that describes the valid names, if name is not one of them.

@@ -98,3 +98,11 @@ func TestStatesAreKeptAsTheirGoldenFilesSay(t *testing.T) {
 		}
 	}
 }
+
+func TestEachKindOfStreamCanBeAskedFor(t *testing.T) {
+	for kind := range streamKinds {
+		if err := domain.CheckStream(kind + ":x"); err != nil {
+			t.Errorf("%s: %s", kind, err)
+		}
+	}
+}
