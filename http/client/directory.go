@@ -21,8 +21,18 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-// FormulaBegins are the characters at which a spreadsheet begins a formula. A cell of others' text has a ' before them.
-const FormulaBegins = "=+-@\t|%"
+// isFormula tells whether a spreadsheet would run a cell as a formula, apart from any ' before it.
+func isFormula(cell string) bool {
+	return strings.IndexAny(strings.TrimLeft(cell, "'"), "=+-@\t|%") == 0
+}
+
+// DirectoryName is a name as a cell of a directory file: a formula gets a ' before it, also if it begins with one.
+func DirectoryName(name string) string {
+	if isFormula(name) {
+		return "'" + name
+	}
+	return name
+}
 
 // DirectoryHead are the columns of the directory as CSV. Groups have the form "team:pay=maintainer; org:acme".
 var DirectoryHead = []string{"member", "display_name", "active", "groups"}
@@ -90,7 +100,7 @@ func DirectoryChanges(present, wanted []api.Member, deactivateMissing bool) (cha
 		switch {
 		case !there:
 			change(http.MethodPut, api.NewMember{DisplayName: &m.DisplayName}, []string{m.Member}, "add %s", m.Member)
-		case was.DisplayName != m.DisplayName && m.DisplayName != "":
+		case strings.TrimSpace(was.DisplayName) != m.DisplayName && m.DisplayName != "":
 			change(http.MethodPut, api.NewMember{DisplayName: &m.DisplayName}, []string{m.Member}, "rename %s", m.Member)
 		}
 		if there && !was.Active && m.Active {
@@ -226,8 +236,15 @@ func directoryLines(text []byte, take func(line int, m api.Member)) error {
 func directoryRows(text []byte, take func(line int, m api.Member)) error {
 	rows := csv.NewReader(bytes.NewReader(text))
 	rows.FieldsPerRecord = -1
-	if bytes.HasPrefix(text, []byte(strings.Join(DirectoryHead, ";"))) { // as a spreadsheet writes in many countries
+	separator, separated := bytes.CutPrefix(bytes.ToLower(text[:min(len(text), len("sep=;"))]), []byte("sep="))
+	switch {
+	case separated && len(separator) > 0: // a line for Excel
+		rows.Comma = rune(separator[0])
+		_, _ = rows.Read()
+	case bytes.HasPrefix(text, []byte(strings.Join(DirectoryHead, ";"))): // as a spreadsheet writes in many countries
 		rows.Comma = ';'
+	case bytes.HasPrefix(text, []byte(strings.Join(DirectoryHead, "\t"))): // or as Unicode text
+		rows.Comma = '\t'
 	}
 	head, _ := rows.Read()
 	for len(head) > len(DirectoryHead) && head[len(head)-1] == "" { // columns without cells
@@ -251,7 +268,7 @@ func directoryRows(text []byte, take func(line int, m api.Member)) error {
 		}
 		row = append(row, make([]string, len(DirectoryHead))...)
 		m := api.Member{Member: strings.TrimSpace(row[0]), DisplayName: strings.TrimSpace(row[1]), Active: true}
-		if name, quoted := strings.CutPrefix(m.DisplayName, "'"); quoted && strings.IndexAny(name, FormulaBegins) == 0 {
+		if name, quoted := strings.CutPrefix(m.DisplayName, "'"); quoted && isFormula(name) {
 			m.DisplayName = name
 		}
 		if active := strings.TrimSpace(row[2]); active != "" {

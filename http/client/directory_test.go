@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/csv"
 	"strings"
 	"testing"
 
@@ -21,12 +22,15 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 		head + "b,B,left,": "line 2: \"b\" must be one of",
 		head + "user:a,A,,team:b = boss\nuser:a,A,,user:b": "line 2: the role in team:b must be member or maintainer\n" +
 			"line 3: user:b is no group\nline 3: user:a is named twice",
-		"{\"member\":\"user:a\"}\n\n{\"member\":\"b\"}\n":          `line 3: "b" must be one of`,
-		head + "user:a,\xd5\xc5\xc8\xfd,,":                         "line 2 is not in UTF-8",
-		"m\x00e\x00":                                               "line 1 is not in UTF-8",
-		"\ufeffmember;display_name;active;groups;\nuser:a;A\n;;;;": "user:a true",
-		head + "user:a,A,true,\nuser:b,B \"the\" builder,true,":    `parse error on line 3, column 10: bare "`,
-		"member,active,display_name,groups\nuser:a,false,A,":       "begin with the line member,display_name,active,groups",
+		"{\"member\":\"user:a\"}\n\n{\"member\":\"b\"}\n":             `line 3: "b" must be one of`,
+		head + "user:a,\xd5\xc5\xc8\xfd,,":                            "line 2 is not in UTF-8",
+		"m\x00e\x00":                                                  "line 1 is not in UTF-8",
+		"\ufeffmember;display_name;active;groups;\nuser:a;A\n;;;;":    "user:a true",
+		head + "user:a,A,true,\nuser:b,B \"the\" builder,true,":       `parse error on line 3, column 10: bare "`,
+		"member,active,display_name,groups\nuser:a,false,A,":          "begin with the line member,display_name,active,groups",
+		"sep=,\r\n" + head + "user:a,A":                               "user:a true",
+		"SEP=;\nmember;display_name;active;groups\nuser:a;A;0;b":      "line 3: \"b\" must be one of",
+		"member\tdisplay_name\tactive\tgroups\nuser:a\tA, B\tfalse\t": "user:a false",
 		"": "begin with the line",
 	} {
 		members, _, err := client.ReadDirectory(strings.NewReader(text))
@@ -40,6 +44,27 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 		}
 		if !strings.Contains(said, want) {
 			t.Errorf("%q gives %q, want %q", text, said, want)
+		}
+	}
+}
+
+func TestAnyNameComesBackFromADirectoryFile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"@SUM(1)", "'@SUM(1)", "''=1", "'", "''", "'s-Gravenhage", "-", "'-'", "O'Brien", "=HYPERLINK(\"a\";1)", "|x", "'%x",
+	} {
+		var text strings.Builder
+		rows := csv.NewWriter(&text)
+		cell := client.DirectoryName(name)
+		if err := rows.WriteAll([][]string{client.DirectoryHead, {"user:a", cell, "true", ""}}); err != nil {
+			t.Fatal(err)
+		}
+		members, _, err := client.ReadDirectory(strings.NewReader(text.String()))
+		if err != nil || len(members) != 1 || members[0].DisplayName != name {
+			t.Errorf("%q comes back from %q as %+v, %v", name, cell, members, err)
+		}
+		if strings.ContainsRune("=+-@\t|%", rune(cell[0])) {
+			t.Errorf("a spreadsheet runs %q", cell)
 		}
 	}
 }

@@ -60,10 +60,7 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 			}
 			groups = append(groups, one)
 		}
-		name := m.DisplayName
-		if strings.IndexAny(name, client.FormulaBegins) == 0 { // which a spreadsheet would run
-			name = "'" + name
-		}
+		name := client.DirectoryName(m.DisplayName)
 		_ = rows.Write([]string{m.Member, name, fmt.Sprint(m.Active), strings.Join(groups, "; ")})
 	}
 	rows.Flush()
