@@ -3,7 +3,6 @@ package domain
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Aspect is what an item is to an agent that is being briefed. Every item has exactly one.
@@ -115,7 +114,7 @@ func (n Need) Complete() (Need, error) {
 	var p Problems
 	oneOf(&p, "stage", n.Stage, Stages, true)
 	field := n.Stage.FieldName()
-	if strings.TrimSpace(n.About) == "" && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
+	if IsBlank(n.About) && n.Stage != AtStart && slices.Contains(Stages, n.Stage) {
 		p.Add(field, "must not be empty at %s", n.Stage)
 	}
 	n.About, n.Warning = shortened(n.About)

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Class is what an item is, in the words of the vocabulary. Its context type and its media never change.
@@ -31,6 +34,44 @@ type Text struct {
 
 // Tags are business labels: category, domain, and any other key, each with one or more values.
 type Tags map[string][]string
+
+// normal has tags that look the same in the same form: NFC, without characters of no width.
+func (t Tags) normal() Tags {
+	if t == nil {
+		return nil
+	}
+	all := make(Tags, len(t))
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		values := all[normalTag(key)]
+		if values == nil {
+			values = t[key][:0:0]
+		}
+		for _, value := range t[key] {
+			if value = normalTag(value); !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
+		all[normalTag(key)] = values
+	}
+	return all
+}
+
+func normalTag(s string) string {
+	last := rune(0)
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		before := last
+		last = r
+		switch r {
+		case '\u200b', '\u200e', '\u200f', '\u2060', '\ufeff', '\u00ad':
+			return -1
+		case '\u200c', '\u200d': // they join letters of other scripts, and emoji
+			if before <= unicode.MaxLatin1 || unicode.Is(unicode.Latin, before) {
+				return -1
+			}
+		}
+		return r
+	}, s))
+}
 
 // Labels is the key under which tags given as a plain list are kept.
 const Labels = "labels"
@@ -88,6 +129,9 @@ func (r Revised) different(k *Knowledge) (Revised, bool) {
 	drop(&r.Content, k.Text.Content)
 	drop(&r.Abstract, k.Text.Abstract)
 	drop(&r.Overview, k.Text.Overview)
+	if r.Tags != nil {
+		r.Tags = new(r.Tags.normal())
+	}
 	if r.Tags != nil && maps.EqualFunc(*r.Tags, k.Text.Tags, slices.Equal) {
 		r.Tags = nil
 	}

@@ -55,7 +55,7 @@ func (c Remember) Complete() (Remember, error) {
 	if err := c.validate(); err != nil {
 		return c, err
 	}
-	r.Text.Meta = compactJSON(r.Text.Meta)
+	r.Text.Meta, r.Text.Tags = compactJSON(r.Text.Meta), r.Text.Tags.normal()
 	if r.Scopes == nil {
 		r.Scopes, c.assumed.scopes = r.audience(), true
 	}

@@ -108,8 +108,20 @@ type Filter struct {
 	PrivateOf     []Entity // leave out what is private to others than these; empty for nothing
 }
 
-// Tagged lists the sets of tags that must all match.
-func (f Filter) Tagged() []Tags { return append([]Tags{f.Tags}, f.Also...) }
+// Tagged lists the sets of tags that must all match: in their normal form, and values also as they were given, since
+// an older item may have them so.
+func (f Filter) Tagged() []Tags {
+	all := append([]Tags{f.Tags}, f.Also...)
+	for i, given := range all {
+		all[i] = given.normal()
+		for key := range all[i] {
+			all[i][key] = append(all[i][key], slices.DeleteFunc(slices.Clone(given[key]), func(value string) bool {
+				return slices.Contains(all[i][key], value)
+			})...)
+		}
+	}
+	return all
+}
 
 // asks tells whether a filter asks for archives, by a URI of theirs or by their tag, and whether it says whose items it
 // wants, by an owner, a scope, a visibility or a place.
@@ -151,7 +163,7 @@ func (s Search) Complete() (Search, error) {
 	if s.By.SeesAll() && !s.Context.Given && !s.Everyone && !others {
 		s.Filter.PrivateOf = s.By.Entities()
 	}
-	if strings.TrimSpace(s.Text) == "" && len(s.Vector) == 0 {
+	if IsBlank(s.Text) && len(s.Vector) == 0 {
 		p.Add("query", "must not be empty")
 	}
 	s.Text, s.Warning = shortened(s.Text)

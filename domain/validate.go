@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -123,7 +124,7 @@ func checkTask(p *Problems, s string) { atMost(p, "task", s, maxTask) }
 func checkContent(p *Problems, s string, mayBeEmpty bool) {
 	switch {
 	case !isValidText(p, "content", s):
-	case strings.TrimSpace(s) == "" && !mayBeEmpty:
+	case IsBlank(s) && !mayBeEmpty:
 		p.Add("content", "must not be empty")
 	case len(s) > MaxContent:
 		p.Add("content", "must have at most %d bytes, has %d", MaxContent, len(s))
@@ -136,12 +137,12 @@ func checkTags(p *Problems, tags Tags) {
 	}
 	all := 0
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		if key == "" {
+		if IsBlank(key) {
 			p.Add("tags", "keys must not be empty")
 		}
 		atMost(p, "tags", key, maxTag)
 		for _, value := range tags[key] {
-			if value == "" {
+			if IsBlank(value) {
 				p.Add("tags", "values must not be empty")
 			}
 			atMost(p, "tags", value, maxTag)
@@ -304,9 +305,22 @@ func isValidText(p *Problems, field, s string) bool {
 }
 
 func atMost(p *Problems, field, s string, characters int) {
-	if isValidText(p, field, s) && utf8.RuneCountInString(s) > characters {
+	switch {
+	case !isValidText(p, field, s):
+	case utf8.RuneCountInString(s) > characters:
 		p.Add(field, "must have at most %d characters, has %d", characters, utf8.RuneCountInString(s))
+	case strings.TrimSpace(s) != "" && IsBlank(s):
+		p.Add(field, "must have characters that can be seen, or be left out")
 	}
+}
+
+// IsBlank tells whether a text has no character that can be seen.
+func IsBlank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		const brailleBlank = '\u2800'
+		return r < utf8.RuneSelf && r > ' ' || !unicode.IsSpace(r) && r != brailleBlank &&
+			!unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
 }
 
 // IsItemID tells whether id is a valid item id.

@@ -83,7 +83,7 @@ func (t tool) read(raw json.RawMessage) (arguments, error) {
 	for _, f := range t.input {
 		value, given := in[f.name]
 		isText := json.Unmarshal(value, new(string)) == nil
-		isEmpty := isText && strings.TrimSpace(in.text(f.name)) == ""
+		isEmpty := isText && domain.IsBlank(in.text(f.name))
 		switch {
 		case f.required && (!given || isEmpty || string(value) == "[]"):
 			bad = append(bad, f.name+" must not be empty")

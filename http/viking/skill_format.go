@@ -163,10 +163,10 @@ func skillOfFiles(directory source) (skill, error) {
 // check requires a name and a description.
 func (k skill) check() error {
 	var missing []string
-	if strings.TrimSpace(k.Name) == "" {
+	if domain.IsBlank(k.Name) {
 		missing = append(missing, "name")
 	}
-	if strings.TrimSpace(k.Description) == "" {
+	if domain.IsBlank(k.Description) {
 		missing = append(missing, "description")
 	}
 	if len(missing) > 0 {
