@@ -6,9 +6,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -96,9 +98,14 @@ func IsTableMissing(err error) bool {
 	return ok && refusal.Code == pqerror.UndefinedTable
 }
 
+// lost are the errors of a connection that ended. It may end within a message of the server.
+var lost = []error{
+	driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
+}
+
 func isConnectionLost(err error) bool {
 	_, network := errors.AsType[*net.OpError](err)
-	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+	return network || slices.ContainsFunc(lost, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // kindOfPostgres maps the codes of PostgreSQL's appendix A.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -301,4 +304,117 @@ func TestOtherErrorsStayAsTheyAre(t *testing.T) {
 	if twice := database.Classify(t.Context(), once); twice != once { //nolint:errorlint // not wrapped again
 		t.Errorf("got %v, want %v", twice, once)
 	}
+}
+
+// cuts is a proxy before a server that closes each connection after some more bytes of answers.
+type cuts struct {
+	url   string
+	armed atomic.Bool
+	left  atomic.Int64
+}
+
+func newCuts(t *testing.T, serverURL string) *cuts {
+	t.Helper()
+	through, err := url.Parse(serverURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := through.Host
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	through.Host = listener.Addr().String()
+	c := &cuts{url: through.String()}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			to, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			serving.Go(func() { _, _ = io.Copy(to, client); _ = to.Close() })
+			serving.Go(func() { c.answer(client, to); _ = client.Close(); _ = to.Close() })
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); serving.Wait() })
+	return c
+}
+
+func (c *cuts) answer(client, server net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := server.Read(buffer)
+		if c.armed.Load() {
+			left := c.left.Add(int64(-n))
+			if left < 0 {
+				n, err = max(0, n+int(left)), io.EOF
+			}
+		}
+		if _, failed := client.Write(buffer[:n]); failed != nil || err != nil {
+			return
+		}
+	}
+}
+
+func TestAConnectionCutAnywhereIsUnavailable(t *testing.T) {
+	t.Parallel()
+	proxy := newCuts(t, databasetest.Postgres(t))
+	db := databasetest.Open(t, proxy.url)
+	makeItems(t, db)
+	const answer = `SELECT repeat('x', 300), i FROM generate_series(1, 3) AS i WHERE i > ?`
+	read := func(ctx context.Context, from bun.IDB) error {
+		rows, err := from.QueryContext(ctx, answer, 0)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err tells
+		for rows.Next() {
+			if err := rows.Scan(new(string), new(int)); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+	for name, do := range map[string]func() error{
+		"a query": func() error { return database.Classify(t.Context(), read(t.Context(), db)) },
+		"one statement": func() error {
+			_, err := db.TransactOne(t.Context(), `DELETE FROM items WHERE id = ?`, 7)
+			return err
+		},
+		"a transaction": func() error {
+			return db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+				return errors.Join(read(ctx, tx), read(ctx, tx))
+			})
+		},
+		"a scan": func() error {
+			return database.Classify(t.Context(), db.WithScanPool(t.Context(), 1, func(reads database.Querier) error {
+				rows, err := reads.QueryContext(t.Context(), answer, 0)
+				if err != nil {
+					return err
+				}
+				defer rows.Close() //nolint:errcheck // Err tells
+				for rows.Next() {
+				}
+				return rows.Err()
+			}))
+		},
+	} {
+		for bytes := int64(0); bytes < 1200; bytes += 13 {
+			proxy.armed.Store(false)
+			for tries := 0; count(t, db) != 0 && tries < 3; tries++ {
+			}
+			proxy.left.Store(bytes)
+			proxy.armed.Store(true)
+			if err := do(); err != nil && !errors.Is(err, database.ErrUnavailable) {
+				t.Errorf("%s cut after %d bytes: %v", name, bytes, err)
+			}
+		}
+	}
+	proxy.armed.Store(false)
 }
