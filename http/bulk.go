@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	perCommit = 500                   // records
-	batchWait = 50 * time.Millisecond // how long a commit waits for its next record
+	perCommit     = 500                   // records
+	mostPerCommit = 64 << 20              // bytes of them
+	batchWait     = 50 * time.Millisecond // how long a commit waits for its next record
 )
 
 // bulk is a request with many records, each of which is a command.
@@ -154,7 +155,7 @@ func (s *Server) answerMany(
 		})
 		b := &bulk{server: s, call: c, command: command, out: out}
 		stop := make(chan struct{})
-		incoming := make(chan body.Record, perCommit)
+		incoming := make(chan body.Record, perCommit/4)
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			defer close(incoming)
@@ -208,7 +209,7 @@ func (b *bulk) nextBatch(incoming <-chan body.Record) (batch []body.Record, more
 	}
 	timer := time.NewTimer(batchWait)
 	defer timer.Stop()
-	for len(batch) < perCommit {
+	for size := len(batch[0].Data); len(batch) < perCommit && size < mostPerCommit; size += len(batch[len(batch)-1].Data) {
 		select {
 		case next, more := <-incoming:
 			if !more {

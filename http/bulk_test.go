@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 )
 
@@ -229,5 +230,25 @@ func TestManyItemsAreActedOnAtOnce(t *testing.T) {
 		lines := w.ask("POST", "/v1/knowledge/acts", `{"id":"a","act":"forget"}`+"\n"+`{"id":"a"`, ndjson, mia).want(http.StatusOK).lines()
 		same(t, outcomes(lines), []string{"a revised", "<nil> error 400"})
 		w.ask("POST", "/v1/knowledge/acts", "a", "Content-Type: text/plain", mia).want(http.StatusUnsupportedMediaType)
+	})
+}
+
+// An export escapes each of these characters, so that its lines are six times as long as what they say.
+func TestWhateverIsAcceptedIsOneLine(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i, content := range []string{strings.Repeat("\x01", domain.MaxContent), "x" + strings.Repeat("\u2028", 21000)} {
+			given := item(fmt.Sprint("largest", i), content)
+			given["task"], given["abstract"] = strings.Repeat("\x02", 2000), strings.Repeat("\x03", 4000)
+			given["overview"] = strings.Repeat("\x04", 16000)
+			w.ask("POST", "/v1/knowledge", given).want(http.StatusCreated)
+			given["id"] = fmt.Sprint("again", i)
+			line, err := json.Marshal(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := w.ask("POST", "/v1/knowledge", string(line)+"\n", ndjson).want(http.StatusOK).lines()
+			same[any](t, pick(got[0], "status"), "created", "the line", got[0])
+		}
+		w.ask("POST", "/v1/knowledge", "\xff\xfe{\x00}\x00\n\x00", ndjson).want(http.StatusOK)
 	})
 }

@@ -95,7 +95,8 @@ type Config struct {
 
 	// MaxBody is the largest size of the body of a single request, in bytes. Default: 1 MiB.
 	MaxBody int64
-	// MaxLine is the largest size of one item of a bulk request, in bytes. Default: 256 KiB.
+	// MaxLine is the largest size of one item of a bulk request, in bytes. Default: 1 MiB. A valid item is smaller,
+	// also if each of its characters is escaped.
 	MaxLine int
 	// MaxBulk is the largest size of a whole bulk request, in bytes. Default: 1 GiB.
 	MaxBulk int64
@@ -155,7 +156,7 @@ func (c Config) Validate() error {
 func (c Config) withDefaults() Config {
 	c.Home, c.Links = cmp.Or(c.Home, "/docs"), cmp.Or(c.Links, "/v1/knowledge/")
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
-	c.MaxLine = cmp.Or(c.MaxLine, 256<<10)
+	c.MaxLine = cmp.Or(c.MaxLine, 1<<20)
 	c.MaxBulk = cmp.Or(c.MaxBulk, 1<<30)
 	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
