@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -174,6 +175,7 @@ func protect() echo.MiddlewareFunc {
 	}
 	return func(next echo.HandlerFunc) echo.HandlerFunc { // Echo calls this for every request
 		return func(e echo.Context) error {
+			body.Unmark(e.Request())
 			h := e.Response().Header()
 			maps.Copy(h, always)
 			if e.Request().TLS != nil {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // isFormula tells whether a spreadsheet would run a cell as a formula, apart from any ' before it.
@@ -172,7 +173,7 @@ func (g groupsOf) reach(member, group string) bool {
 // ReadDirectory reads a directory as CSV or as lines of JSON, with the line of each member. The error names every bad
 // line.
 func ReadDirectory(in io.Reader) (members []api.Member, lines map[string]int, err error) {
-	text, err := io.ReadAll(in)
+	text, err := io.ReadAll(body.UTF8(in))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,7 +209,7 @@ func ReadDirectory(in io.Reader) (members []api.Member, lines map[string]int, er
 		members, lines[m.Member] = append(members, m), line
 	}
 	read := directoryRows
-	if text = bytes.TrimPrefix(text, []byte("\ufeff")); bytes.HasPrefix(text, []byte("{")) {
+	if bytes.HasPrefix(text, []byte("{")) {
 		read = directoryLines
 	}
 	err = read(text, take)

@@ -31,7 +31,8 @@ func TestADirectoryIsReadAsItWasMeant(t *testing.T) {
 		"sep=,\r\n" + head + "user:a,A":                               "user:a true",
 		"SEP=;\nmember;display_name;active;groups\nuser:a;A;0;b":      "line 3: \"b\" must be one of",
 		"member\tdisplay_name\tactive\tgroups\nuser:a\tA, B\tfalse\t": "user:a false",
-		"": "begin with the line",
+		"\xfe\xff\x00m\x00e":                                          "begin with the line",
+		"":                                                            "begin with the line",
 	} {
 		members, _, err := client.ReadDirectory(strings.NewReader(text))
 		var got []string

@@ -94,7 +94,6 @@ func parseMessages(next http.Handler) http.Handler {
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
-			body = bytes.TrimPrefix(body, []byte("\ufeff"))
 			message, wrong = messageOf(body)
 		}
 		if wrong != nil {

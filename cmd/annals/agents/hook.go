@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -55,7 +56,7 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 	if !slices.Contains(ids(), h.Host) || !slices.Contains([]string{atStart, atPrompt, atEnd}, h.Stage) {
 		return fmt.Errorf("there is no hook %s %s: annals install writes those that there are", h.Host, h.Stage)
 	}
-	read, err := io.ReadAll(io.LimitReader(c.In, largestCall))
+	read, err := io.ReadAll(io.LimitReader(body.UTF8(c.In), largestCall))
 	if err != nil {
 		return err
 	}

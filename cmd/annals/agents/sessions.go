@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -53,7 +54,7 @@ func hostOf(path string) string {
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	const beginning = 1 << 20
-	head, _ := bufio.NewReaderSize(file, beginning).Peek(beginning) // a shorter file is whole
+	head, _ := bufio.NewReaderSize(body.UTF8(file), beginning).Peek(beginning) // a shorter file is whole
 	for line := range bytes.Lines(head) {
 		var l struct {
 			Type, SessionID, ProjectHash string

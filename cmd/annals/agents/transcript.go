@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/annals-kb/annals/http/body"
 )
 
 // message is what somebody said in a session.
@@ -78,7 +80,7 @@ const longestLine = 64 << 20 // bytes of a transcript's line
 
 // transcript reads what user and assistant said in the file of a session. A half-written last line is left out.
 func transcript(host string, in io.Reader) (said []message, err error) {
-	lines := bufio.NewScanner(in)
+	lines := bufio.NewScanner(body.UTF8(in))
 	lines.Buffer(nil, longestLine)
 	bad := 0
 	at := map[string]int{} // in Gemini CLI, a line may replace an earlier one

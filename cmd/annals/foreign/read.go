@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // Item is a piece of knowledge in the form of the API.
@@ -161,6 +162,7 @@ func isMemory(name string) bool {
 	if err != nil {
 		return false
 	}
+	read, _ = io.ReadAll(body.UTF8(bytes.NewReader(read)))
 	all, format, err := memories(read)
 	return err == nil && format != "" && len(all) > 0
 }
@@ -308,7 +310,7 @@ func (in *Input) read(files fs.FS, name string, archive bool) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	text, err := io.ReadAll(io.LimitReader(body.UTF8(file), most+1))
 	in.total += int64(len(text))
 	switch {
 	case err != nil:
@@ -318,7 +320,7 @@ func (in *Input) read(files fs.FS, name string, archive bool) ([]byte, error) {
 	case int64(len(text)) > most:
 		return nil, fmt.Errorf("is larger than %d bytes", most)
 	}
-	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+	return text, nil
 }
 
 func (in *Input) leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -138,7 +139,7 @@ func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 		c.Note("type the text, then end it with Ctrl-D")
 	}
 	const farTooLong = 2 * domain.MaxContent // the server checks shorter texts
-	text, err := io.ReadAll(io.LimitReader(c.In, farTooLong+1))
+	text, err := io.ReadAll(io.LimitReader(body.UTF8(c.In), farTooLong+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read standard input: %w", err)

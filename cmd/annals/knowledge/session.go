@@ -13,6 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -180,7 +181,7 @@ func (s *sessionAddCommand) said(c *terminal.Console) (string, error) {
 	if c.Prompted && s.Text == nil {
 		return "", terminal.Wrong("as in annals session add planning \"I prefer tabs\"", "say what was said")
 	}
-	read, err := io.ReadAll(io.LimitReader(c.In, largestInput))
+	read, err := io.ReadAll(io.LimitReader(body.UTF8(c.In), largestInput))
 	if err != nil {
 		return "", fmt.Errorf("read standard input: %w", err)
 	}

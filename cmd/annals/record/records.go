@@ -43,11 +43,9 @@ func records(in io.Reader) iter.Seq2[Record, error] {
 				yield(Record{}, fmt.Errorf("the input looks compressed with gzip, and is not: %w", err))
 				return
 			}
-			reader = bufio.NewReaderSize(opened, longestRecord)
+			reader = bufio.NewReader(opened)
 		}
-		if mark, _ := reader.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-			_, _ = reader.Discard(3)
-		}
+		reader = bufio.NewReaderSize(body.UTF8(reader), longestRecord)
 		first, err := peekPastSpace(reader)
 		switch {
 		case errors.Is(err, io.EOF):

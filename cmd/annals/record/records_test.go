@@ -33,9 +33,12 @@ func TestRecordsComeFromLinesAndFromArrays(t *testing.T) {
 		numbers []int
 		raws    []string
 	}{
-		"nothing":                    {"", nil, nil},
-		"only blank lines":           {"\n \n\t\r\n", nil, nil},
-		"lines":                      {"{\"a\":1}\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"nothing":          {"", nil, nil},
+		"only blank lines": {"\n \n\t\r\n", nil, nil},
+		"lines":            {"{\"a\":1}\n{\"a\":2}\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
+		"UTF-16": {
+			"\xff\xfe{\x00\"\x00\xdf\x00\"\x00:\x001\x00}\x00\n\x00", []int{1}, []string{`{"ß":1}`},
+		},
 		"no newline at the end":      {"{\"a\":1}\n{\"a\":2}", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
 		"blank lines count":          {"\n{\"a\":1}\n\n{\"a\":2}\n", []int{2, 4}, []string{`{"a":1}`, `{"a":2}`}},
 		"lines as Windows ends them": {"{\"a\":1}\r\n{\"a\":2}\r\n", []int{1, 2}, []string{`{"a":1}`, `{"a":2}`}},
