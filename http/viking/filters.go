@@ -141,7 +141,8 @@ func (c condition) allOf(f *domain.Filter, by caller) error {
 	return nil
 }
 
-// timeRange restricts times. The log has times in microseconds: the time after one is one microsecond later.
+// timeRange restricts times. The log has times in microseconds: the time after one is one microsecond later, and the
+// time after a date is the next day.
 func (c condition) timeRange(f *domain.Filter) error {
 	from, to := &f.UpdatedFrom, &f.UpdatedTo
 	switch c.Field {
@@ -159,13 +160,20 @@ func (c condition) timeRange(f *domain.Filter) error {
 	}{
 		{"gte", from, 0}, {"gt", from, time.Microsecond}, {"lt", to, 0}, {"lte", to, time.Microsecond},
 	} {
-		var at *time.Time
-		if raw, given := c.members[b.name]; given && (json.Unmarshal(raw, &at) != nil || at != nil && !domain.IsDate(*at)) {
-			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
+		var given *string
+		if raw, has := c.members[b.name]; !has || string(raw) == "null" {
+			continue
+		} else if json.Unmarshal(raw, &given) != nil {
+			given = new("")
 		}
-		if at != nil {
-			*b.bound, bounded = at.Add(b.later), true
+		at, isDate, err := timeOf(*given, time.Now())
+		if err != nil {
+			return errFilter("%s must be a time as in 2026-03-12T08:00:00Z, a date, or how long ago as in 2h or 7d", b.name)
 		}
+		if isDate && b.later > 0 {
+			b.later = 24 * time.Hour
+		}
+		*b.bound, bounded = at.UTC().Add(b.later), true
 	}
 	if !bounded {
 		return errFilter("range must have gte, gt, lt or lte")

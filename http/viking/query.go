@@ -122,16 +122,21 @@ func (q *query) boolParam(name string) bool {
 
 var ago = regexp.MustCompile(`^\d{1,6}[smhdw]$`)
 
+// timeOf reads what [domain.ParseTime] reads, or how long ago as in 2h.
+func timeOf(given string, now time.Time) (at time.Time, isDate bool, err error) {
+	if ago.MatchString(given) {
+		given = "-" + given
+	}
+	return domain.ParseTime(given, now.UTC())
+}
+
 // timeParam parses a client's time: with or without a zone, a date, or a period before now, such as 2h or 7d. A date
 // means its beginning plus length. Zero if given is empty.
 func (q *query) timeParam(field, given string, now time.Time, length time.Duration) time.Time {
 	if given == "" {
 		return time.Time{}
 	}
-	if ago.MatchString(given) {
-		given = "-" + given
-	}
-	if at, isDate, err := domain.ParseTime(given, now.UTC()); err == nil {
+	if at, isDate, err := timeOf(given, now); err == nil {
 		if isDate {
 			at = at.Add(length)
 		}

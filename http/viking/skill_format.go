@@ -64,10 +64,13 @@ func parseSkill(data json.RawMessage) (skill, error) {
 	return k, k.check()
 }
 
-// fence encloses the front matter; spacedFence is one with spaces after it.
+// fence encloses the front matter. spacedFence is one with spaces after it, or the end of a document of YAML.
 const fence = "---"
 
-var spacedFence = regexp.MustCompile(`(?m)^---[ \t]+$`)
+var spacedFence = regexp.MustCompile(`(?m)^(?:---[ \t]+|\.\.\.[ \t]*)$`)
+
+// fieldName is the name of a field of front matter, in whatever case.
+var fieldName = regexp.MustCompile(`(?m)^[A-Za-z][\w-]*:`)
 
 // frontMatter is the text between the fences at the beginning of a skill.
 type frontMatter struct {
@@ -103,6 +106,7 @@ func skillOfText(text string) (skill, error) {
 			"a skill's text begins with front matter between two lines of ---, which has its name and description",
 		)
 	}
+	front = fieldName.ReplaceAllStringFunc(front, strings.ToLower)
 	var fields frontMatter
 	if yaml.Unmarshal([]byte(front), &fields) != nil {
 		// Authors often write a colon into a plain value, which YAML does not allow.

@@ -138,15 +138,25 @@ func isInstructions(file string) bool {
 	}, name)
 }
 
-// frontMatter splits the fields at the beginning of a note from its text.
+// frontEnd ends the fields of a note.
+var frontEnd = regexp.MustCompile(`\n(?:---|\.\.\.)[ \t]*\n`)
+
+// frontMatter splits the fields at the beginning of a note from its text. Their names are in lower case.
 func frontMatter(text string) (said map[string]any, head, body string) {
 	said = map[string]any{}
 	rest, has := strings.CutPrefix(text, "---\n")
-	head, body, ends := strings.Cut("\n"+rest, "\n---\n")
-	if !has || !ends {
+	rest = "\n" + rest
+	end := frontEnd.FindStringIndex(rest)
+	if !has || end == nil {
 		return said, "", text
 	}
+	head, body = rest[:end[0]], rest[end[1]:]
 	if yaml.Unmarshal([]byte(head), &said) == nil && len(said) > 0 {
+		for _, key := range slices.Collect(maps.Keys(said)) {
+			value := said[key]
+			delete(said, key)
+			said[strings.ToLower(key)] = value
+		}
 		return said, head, body
 	}
 	said = map[string]any{} // such as globs: **/*.ts, which is no YAML
@@ -156,7 +166,7 @@ func frontMatter(text string) (said map[string]any, head, body string) {
 		if line != "" && (!is || strings.ContainsAny(key, " #")) {
 			return map[string]any{}, "", text // a text between two lines
 		}
-		said[key] = strings.TrimSpace(value)
+		said[strings.ToLower(key)] = strings.TrimSpace(value)
 	}
 	if delete(said, ""); len(said) == 0 {
 		return said, "", text
