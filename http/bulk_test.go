@@ -236,7 +236,9 @@ func TestManyItemsAreActedOnAtOnce(t *testing.T) {
 // An export escapes each of these characters, so that its lines are six times as long as what they say.
 func TestWhateverIsAcceptedIsOneLine(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		for i, content := range []string{strings.Repeat("\x01", domain.MaxContent), "x" + strings.Repeat("\u2028", 21000)} {
+		for i, content := range []string{
+			strings.Repeat("\x01", domain.MaxContent), "x" + strings.Repeat("\u2028", 21000),
+		} {
 			given := item(fmt.Sprint("largest", i), content)
 			given["task"], given["abstract"] = strings.Repeat("\x02", 2000), strings.Repeat("\x03", 4000)
 			given["overview"] = strings.Repeat("\x04", 16000)

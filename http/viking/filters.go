@@ -168,7 +168,7 @@ func (c condition) timeRange(f *domain.Filter) error {
 		}
 		at, isDate, err := timeOf(*given, time.Now())
 		if err != nil {
-			return errFilter("%s must be a time as in 2026-03-12T08:00:00Z, a date, or how long ago as in 2h or 7d", b.name)
+			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
 		}
 		if isDate && b.later > 0 {
 			b.later = 24 * time.Hour
