@@ -38,11 +38,17 @@ const headQuery = `
 // lockQuery waits for the tenant's lock, which lasts until the transaction ends. Its key combines the table of events
 // and the tenant. Logs in other schemas of the database thus have other locks. Two tenants whose keys collide only
 // wait for each other.
+//
+// A process that stops with the lock would block all other servers. PostgreSQL therefore ends the transaction if the
+// process sends nothing for lockPatience, or takes no answer.
 func lockQuery(tenant string) (query string, args []any) {
 	hash := fnv.New32a()
 	hash.Write([]byte(tenant))
-	return `SELECT pg_advisory_xact_lock('events'::regclass::oid::integer, ?)`, []any{int32(hash.Sum32())}
+	return `SELECT set_config('idle_in_transaction_session_timeout', ?0, true), set_config('tcp_user_timeout', ?0, true),
+		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1)`, []any{lockPatience.String(), int32(hash.Sum32())}
 }
+
+const lockPatience = 5 * time.Second
 
 func ignore(*sql.Rows) error { return nil }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -59,6 +60,10 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},
 		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
 	}
+	promauto.With(options.Registerer).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "annals_append_oldest_seconds",
+		Help: "How long the oldest command waits for its COMMIT, in its queue and in its transaction; 0 if none waits.",
+	}, func() float64 { return l.OldestWait().Seconds() })
 	if len(options.Quotas) > 0 {
 		l.usage = &usage{log: l, tenants: map[string]*tenantUsage{}}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
@@ -63,6 +64,7 @@ func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 // group is a part of one caller's submissions that is written in one transaction.
 type group struct {
 	commands []command
+	since    time.Time
 	taken    atomic.Bool   // by the committer, or by a caller that gives up
 	done     chan struct{} // closed when every command has its result
 }
@@ -125,7 +127,26 @@ func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 // tenantQueue is a tenant's queue. It exists while its committer runs.
 type tenantQueue struct {
 	groups  []*group
-	waiting int // commands in all groups
+	waiting int       // commands in all groups
+	oldest  time.Time // since when the first command of the running transaction waits
+}
+
+// OldestWait is how long the oldest command waits for its COMMIT; 0 if none waits.
+func (l *Log) OldestWait() (wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.queues {
+		wait = max(wait, time.Since(q.oldest))
+	}
+	return wait
+}
+
+// Prompt refuses while a command waits longer than a server that stopped can keep a lock.
+func (l *Log) Prompt() error {
+	if wait := l.OldestWait(); wait > lockPatience {
+		return domain.Refuse(domain.ErrBusy, "the oldest write waits for %s", wait.Round(time.Second))
+	}
+	return nil
 }
 
 // enqueue adds a group to the tenant's queue, and starts a committer if there is none.
@@ -136,8 +157,9 @@ func (l *Log) enqueue(tenant string, g *group) error {
 		return domain.Refuse(domain.ErrUnavailable, "the log is closing").WithFix("try again in a moment")
 	}
 	q, working := l.queues[tenant]
+	g.since = time.Now()
 	if !working {
-		q = &tenantQueue{}
+		q = &tenantQueue{oldest: g.since}
 	}
 	if q.waiting+len(g.commands) > l.options.Queue {
 		return domain.Refuse(domain.ErrBusy, "too many writes are waiting").WithFix("try again in a moment")
@@ -175,6 +197,8 @@ func (l *Log) take(tenant string, q *tenantQueue) []*group {
 	q.groups = q.groups[n:]
 	if len(batch) == 0 {
 		delete(l.queues, tenant)
+	} else {
+		q.oldest = batch[0].since
 	}
 	return batch
 }

@@ -75,9 +75,12 @@ func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-		cfg.Probes = append(cfg.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }})
+		cfg.Probes = append(cfg.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }},
+			operate.Probe{Name: "writes", Check: func(context.Context) error { return domain.Refuse(domain.ErrBusy, "slow") }})
 	})
 	ready := w.ask("GET", "/readyz", nil).want(http.StatusOK).json()
 	checks, _ := ready["checks"].([]any)
-	like(t, checks, []any{object{}, object{"status": "degraded", "reason": "away"}})
+	like(t, checks, []any{
+		object{}, object{"status": "degraded", "reason": "away"}, object{"status": "degraded", "reason": "slow"},
+	})
 }

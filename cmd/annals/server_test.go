@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -74,6 +75,13 @@ func started(process *exec.Cmd) (ready serve.Welcome, err error) {
 // startServer runs a server for as long as the test, and returns its URL. It must end well.
 func startServer(t *testing.T, dir string, env []string) string {
 	t.Helper()
+	url, _ := startProcess(t, dir, env)
+	return url
+}
+
+// startProcess is startServer that also returns the process.
+func startProcess(t *testing.T, dir string, env []string) (string, *os.Process) {
+	t.Helper()
 	program, err := exec.LookPath("annals")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +99,7 @@ func startServer(t *testing.T, dir string, env []string) string {
 	if err != nil {
 		t.Fatalf("the server did not start: %v", err)
 	}
-	return ready.URL
+	return ready.URL, process.Process
 }
 
 // shutdown asks the server to end, which it must do well and without losing a line about it.

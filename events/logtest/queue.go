@@ -59,6 +59,9 @@ func (w *world) full(queue int) (log *events.Log, gate *gate, answers []<-chan e
 		answers = append(answers, w.background(w.Context(), log, w.remember(numbered("k", i+1))))
 	}
 	w.queued(registry, float64(queue))
+	if got := metric(w, registry, "annals_append_oldest_seconds").GetGauge().GetValue(); got <= 0 {
+		w.Errorf("the oldest command waits for %v s", got)
+	}
 	return log, gate, answers
 }
 

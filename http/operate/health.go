@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 )
@@ -23,8 +24,10 @@ type Health struct {
 
 // Probe is one condition of readiness.
 type Probe struct {
-	Name  string                      // such as "database"
-	Check func(context.Context) error // nil when all is well; the text is shown to the caller
+	Name string // such as "database"
+	// Check returns nil when all is well. The text of the error is shown to the caller. An error that matches
+	// domain.ErrBusy makes the server no less ready, since the others would be as busy.
+	Check func(context.Context) error
 	// Beside means that the server is ready without it, with fewer functions.
 	Beside bool
 }
@@ -86,7 +89,7 @@ func (s Health) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 			checks[i] = api.Check{Name: probe.Name, Status: "ok"}
 			if err := probe.ask(ctx); err != nil {
 				checks[i].Status, checks[i].Reason = "failed", err.Error()
-				if probe.Beside {
+				if probe.Beside || errors.Is(err, domain.ErrBusy) {
 					checks[i].Status = "degraded"
 				}
 			}

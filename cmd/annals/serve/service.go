@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,7 +171,7 @@ func OpenService(
 		Probes: []operate.Probe{
 			{Name: "database", Check: s.db.Answers},
 			{Name: "schema", Check: knowledge.Complete},
-			{Name: "writes", Check: s.db.Writable},
+			{Name: "writes", Check: func(ctx context.Context) error { return cmp.Or(s.db.Writable(ctx), s.log.Prompt()) }},
 		},
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
 		Background: projections.Background{Log: log, Past: past},
