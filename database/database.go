@@ -88,12 +88,15 @@ func (db *DB) Answers(ctx context.Context) error {
 	return Classify(ctx, db.PingContext(ctx))
 }
 
-// Writable checks that writes find room. It fails for a minute after one did not. On SQLite, a file beside the database
-// must find room, too. The error matches [ErrFull].
+// Writable checks that writes are accepted and find room. It fails for a minute after one found no room. On SQLite, a
+// file beside the database must find room, too. The error matches [ErrFull] or [ErrReadOnly].
 func (db *DB) Writable(ctx context.Context) error {
 	const memory, room = time.Minute, 256 << 10
 	if time.Since(time.Unix(0, db.full.Load())) < memory {
 		return fmt.Errorf("%w: a write found no room: free some, and wait a minute", ErrFull)
+	}
+	if db.Engine == Postgres {
+		return db.accepts(ctx)
 	}
 	if db.owner == nil {
 		return nil
@@ -104,6 +107,34 @@ func (db *DB) Writable(ctx context.Context) error {
 	}
 	_, err = file.Write(make([]byte, room))
 	return Classify(ctx, errors.Join(err, file.Close(), os.Remove(file.Name())))
+}
+
+// accepts checks that PostgreSQL accepts writes. While every connection is in use, the writes there will tell.
+func (db *DB) accepts(ctx context.Context) error {
+	if pool := db.writers.Stats(); pool.InUse == pool.MaxOpenConnections {
+		return nil
+	}
+	var readOnly bool
+	err := db.writers.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only')::boolean").Scan(&readOnly)
+	if err == nil && readOnly {
+		err = fmt.Errorf("%w: PostgreSQL accepts no writes: it is a standby, or default_transaction_read_only is on",
+			ErrReadOnly)
+	}
+	return db.noted(Classify(ctx, err))
+}
+
+// noted returns the error of a write. It remembers that there was no room. It closes the idle connections for writing
+// if the server was read-only, since a session may stay so when the server no longer is.
+func (db *DB) noted(err error) error {
+	switch {
+	case errors.Is(err, ErrFull):
+		db.full.Store(time.Now().UnixNano())
+	case errors.Is(err, ErrReadOnly) && db.Engine == Postgres:
+		most := db.writers.Stats().MaxOpenConnections
+		db.writers.SetMaxIdleConns(0)
+		db.writers.SetMaxIdleConns(most)
+	}
+	return err
 }
 
 // Close closes every connection. On SQLite it waits for the running transaction and releases the file. Further calls

@@ -28,6 +28,12 @@ var (
 	// ErrReadOnly says that the server or the file accepts no writes for now, as a standby. It matches
 	// [ErrUnavailable].
 	ErrReadOnly = fmt.Errorf("%w: read-only", ErrUnavailable)
+	// ErrCollision says that another transaction was in the way. Nothing was written, and the same may succeed at once.
+	// It matches [ErrUnavailable].
+	ErrCollision = fmt.Errorf("%w: collision of transactions", ErrUnavailable)
+	// ErrTableMissing says that PostgreSQL did not find a table of a query, for example because it was dropped
+	// meanwhile. On SQLite this cannot happen within a transaction.
+	ErrTableMissing = errors.New("table missing")
 	// ErrOutcomeUnknown says that COMMIT was sent and not answered. The transaction may or may not be committed: look
 	// for its rows first.
 	ErrOutcomeUnknown = errors.New("outcome of COMMIT unknown")
@@ -61,7 +67,7 @@ func Classify(ctx context.Context, err error) error {
 func isClassified(err error) bool {
 	for _, kind := range []error{
 		context.Canceled, context.DeadlineExceeded,
-		ErrUnavailable, ErrOutcomeUnknown, ErrUnique, ErrFull, ErrDamaged, ErrMisnamed,
+		ErrUnavailable, ErrTableMissing, ErrOutcomeUnknown, ErrUnique, ErrFull, ErrDamaged, ErrMisnamed,
 	} {
 		if errors.Is(err, kind) {
 			return true
@@ -91,13 +97,6 @@ func kindOf(ctx context.Context, err error) error {
 	return kind
 }
 
-// IsTableMissing tells whether PostgreSQL did not find a table of a query, for example because it was dropped
-// meanwhile. On SQLite this cannot happen within a transaction.
-func IsTableMissing(err error) bool {
-	refusal, ok := errors.AsType[*pq.Error](err)
-	return ok && refusal.Code == pqerror.UndefinedTable
-}
-
 // lost are the errors of a connection that ended. It may end within a message of the server.
 var lost = []error{
 	driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE,
@@ -117,16 +116,21 @@ func kindOfPostgres(refusal *pq.Error) error {
 		return ErrFull
 	case pqerror.ReadOnlySQLTransaction:
 		return ErrReadOnly
+	case pqerror.UndefinedTable:
+		return ErrTableMissing
 	// by the server's timeouts, or its operator
 	case pqerror.QueryCanceled, pqerror.LockNotAvailable, pqerror.TransactionTimeout:
 		return context.DeadlineExceeded
 	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.IdleSessionTimeout,
-		pqerror.IdleInTransactionSessionTimeout, pqerror.TooManyConnections:
+		pqerror.IdleInTransactionSessionTimeout:
 		return ErrUnavailable
 	case pqerror.DataCorrupted, pqerror.IndexCorrupted:
 		return ErrDamaged
 	}
-	if strings.HasPrefix(string(refusal.Code), "08") { // connection exceptions
+	switch refusal.Code.Class() {
+	case pqerror.ClassTransactionRollback: // a deadlock, or a conflict with another transaction or with recovery
+		return ErrCollision
+	case pqerror.ClassConnectionException, pqerror.ClassInsufficientResources:
 		return ErrUnavailable
 	}
 	return nil
@@ -160,7 +164,7 @@ func isRefusal(err error) bool {
 	if refusal, ok := errors.AsType[*pq.Error](err); ok {
 		kind := kindOfPostgres(refusal)
 		return !refusal.Fatal() && refusal.Code != pqerror.TRStatementCompletionUnknown &&
-			(!errors.Is(kind, ErrUnavailable) || errors.Is(kind, ErrReadOnly))
+			(!errors.Is(kind, ErrUnavailable) || errors.Is(kind, ErrReadOnly) || errors.Is(kind, ErrCollision))
 	}
 	if refusal, ok := errors.AsType[*sqlite.Error](err); ok {
 		// After a crash, a commit record that was written but not synced may take effect.

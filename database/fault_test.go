@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -131,7 +132,7 @@ func TestAServerThatLetsNobodyInIsUnavailableAndThenFoundAgain(t *testing.T) {
 func endOtherSessions(t *testing.T, db *database.DB) {
 	t.Helper()
 	_, err := db.ExecContext(t.Context(), `
-		SELECT pg_terminate_backend(pid)
+		SELECT pg_terminate_backend(pid, 10000)
 		FROM pg_stat_activity
 		WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	if err != nil {
@@ -217,6 +218,57 @@ func TestAServerThatTakesNoWritesIsReadOnly(t *testing.T) {
 		}
 		if err := transact(t, db, create); !errors.Is(err, database.ErrReadOnly) || !errors.Is(err, database.ErrUnavailable) {
 			t.Errorf("%s: got %v, want %v", engine, err, database.ErrReadOnly)
+		}
+	}
+}
+
+// A session keeps the setting of the database that it began with. Those that began while the database was read-only are
+// not used for a write after it.
+func TestADatabaseThatIsNoLongerReadOnlyTakesWritesAtOnce(t *testing.T) {
+	t.Parallel()
+	address := databasetest.Postgres(t)
+	db, operator := databasetest.Open(t, address), databasetest.Open(t, address)
+	makeItems(t, db)
+	set := func(to string) {
+		t.Helper()
+		_, err := operator.ExecContext(t.Context(), `BEGIN READ WRITE; DO $$ BEGIN
+			EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = `+to+`', current_database());
+		END $$; COMMIT`)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		set("on")
+		endOtherSessions(t, operator)
+		for range 4 {
+			if err := transact(t, db, `INSERT INTO items (id) VALUES (1)`); !errors.Is(err, database.ErrReadOnly) {
+				t.Errorf("writing: got %v, want %v", err, database.ErrReadOnly)
+			}
+			if _, err := db.TransactOne(t.Context(), `DELETE FROM items`); !errors.Is(err, database.ErrReadOnly) {
+				t.Errorf("writing alone: got %v, want %v", err, database.ErrReadOnly)
+			}
+			if err := db.Writable(t.Context()); !errors.Is(err, database.ErrReadOnly) {
+				t.Errorf("writable: got %v, want %v", err, database.ErrReadOnly)
+			}
+		}
+		set("off")
+		mustTransact(t, db, `DELETE FROM items`)
+		if err := db.Writable(t.Context()); err != nil {
+			t.Errorf("writable: got %v", err)
+		}
+	}
+}
+
+func TestARefusalThatEndsHasItsClass(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]error{
+		"25006": database.ErrReadOnly, "40001": database.ErrCollision, "40P01": database.ErrCollision,
+		"53200": database.ErrUnavailable, "53300": database.ErrUnavailable, "42P01": database.ErrTableMissing,
+		"25P03": database.ErrUnavailable, "57P01": database.ErrUnavailable, "08006": database.ErrUnavailable,
+	} {
+		if got := database.Classify(t.Context(), &pq.Error{Code: pqerror.Code(code)}); !errors.Is(got, want) {
+			t.Errorf("%s: got %v, want %v", code, got, want)
 		}
 	}
 }

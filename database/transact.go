@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/uptrace/bun"
 )
@@ -39,7 +38,7 @@ func (db *DB) TransactOne(ctx context.Context, statement string, args ...any) (c
 		return err
 	}
 	if db.Engine == Postgres {
-		err = Classify(ctx, execute(ctx, db.writers))
+		err = db.noted(Classify(ctx, execute(ctx, db.writers)))
 	} else {
 		err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error { return execute(ctx, tx) })
 	}
@@ -49,11 +48,7 @@ func (db *DB) TransactOne(ctx context.Context, statement string, args ...any) (c
 func (db *DB) transact(
 	ctx context.Context, pace commitMode, fn func(ctx context.Context, tx bun.Tx) error,
 ) (err error) {
-	defer func() {
-		if errors.Is(err, ErrFull) {
-			db.full.Store(time.Now().UnixNano())
-		}
-	}()
+	defer func() { err = db.noted(err) }()
 	if ctx.Value(transacting{}) != nil {
 		return errors.New("a transaction inside a transaction: pass the outer one on")
 	}

@@ -168,6 +168,12 @@ func ReadOnly(undone string) *Refusal {
 	return Refuse(ErrUnavailable, "the database is read-only just now, and nothing was %s", undone)
 }
 
+// Replaced is the refusal while a table of the database is missing.
+func Replaced() *Refusal {
+	return Refuse(ErrBusy, "a table of the database was replaced meanwhile, or is missing").
+		WithFix("try again in a moment; annals doctor says what stays missing")
+}
+
 // Gone is the refusal for a deleted or erased item; nil if the item is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {

@@ -52,10 +52,18 @@ func passing(err error) error {
 	if errors.Is(err, database.ErrReadOnly) {
 		return fmt.Errorf("%w: %w", domain.ReadOnly("recorded"), err)
 	}
+	if errors.Is(err, database.ErrTableMissing) {
+		return fmt.Errorf("%w: %w", domain.Replaced(), err)
+	}
 	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 }
 
 func isPassing(err error) bool {
 	return errors.Is(err, database.ErrUnavailable) || errors.Is(err, database.ErrOutcomeUnknown) ||
-		errors.Is(err, database.ErrFull)
+		errors.Is(err, database.ErrFull) || isRepeatable(err)
+}
+
+// isRepeatable tells whether the same transaction may succeed at once.
+func isRepeatable(err error) bool {
+	return errors.Is(err, database.ErrCollision) || errors.Is(err, database.ErrTableMissing)
 }

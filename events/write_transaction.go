@@ -58,7 +58,7 @@ func (l *Log) commit(tenant string, commands []*command) {
 		}
 		if later, refused := errors.AsType[refusedLater](err); refused {
 			c.result, c.earlier, err = domain.Result{Err: later.error}, nil, nil
-		} else if isFatal(err) || errors.Is(err, errNotCommitted) { // COMMIT was not answered again and again
+		} else if isFatal(err) || isRepeatable(err) || errors.Is(err, errNotCommitted) { // again and again
 			c.result, c.earlier = domain.Result{Err: passing(err)}, nil
 		} else if err != nil {
 			stream := c.Command.Stream()
@@ -87,7 +87,7 @@ func refusalOf(stream string, err error) *domain.Refusal {
 // isFatal tells whether the next transaction would fail, too: the database is unavailable, full or too slow, or the
 // log is closing.
 func isFatal(err error) bool {
-	return isPassing(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return isPassing(err) && !isRepeatable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // append decides commands and records the results in one transaction. Without an error, every command has its result,

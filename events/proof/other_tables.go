@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func (l *databaseVerifier) ask(ctx context.Context, question string) (named []st
 	if err != nil {
 		return nil, false, err
 	}
-	if named, err = namesIn(ctx, tx, question); database.IsTableMissing(err) {
+	if named, err = namesIn(ctx, tx, question); errors.Is(database.Classify(ctx, err), database.ErrTableMissing) {
 		return nil, true, tx.Rollback()
 	}
 	if err != nil {

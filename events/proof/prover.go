@@ -18,6 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 )
 
@@ -213,12 +214,8 @@ func digests(hashes []tlog.Hash) []domain.Digest {
 
 // failed describes a failure, and marks it as unavailable if it may be temporary.
 func failed(what string, err error) error {
-	switch {
-	case errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid):
+	if errors.Is(err, domain.ErrUnavailable) || errors.Is(err, domain.ErrInvalid) {
 		return err
-	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOutcomeUnknown),
-		errors.Is(err, database.ErrFull):
-		return fmt.Errorf("%s: %w: %w", what, domain.ErrUnavailable, err)
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return fmt.Errorf("%s: %w", what, events.Unavailable(err))
 }

@@ -48,6 +48,9 @@ func WithRemedy(err error) error {
 	if errors.Is(err, database.ErrReadOnly) {
 		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
 	}
+	if errors.Is(err, database.ErrTableMissing) {
+		return fmt.Errorf("%w: %w", domain.Replaced(), err)
+	}
 	if errors.Is(err, database.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
 	}

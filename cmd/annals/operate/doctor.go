@@ -428,6 +428,9 @@ func (e *examination) database(c *terminal.Console, address string) {
 			"%s has schema %d, this annals needs %d", name, have, want)
 	default:
 		e.note("database", fine, "", "%s has schema %d, as it should", name, have)
+		if err := db.Writable(e.ctx); err != nil {
+			e.failed("writes", err)
+		}
 		found, err := serve.ProtectionsOf(db)(e.ctx)
 		if err != nil {
 			e.failed("protections", err)
