@@ -155,22 +155,38 @@ func IsSQLite(path string) bool {
 	return err == nil && string(head) == magic
 }
 
+// unreadable says why a file is no backup.
+const unreadable = "SQLite cannot read it"
+
+func broken(name, why string) error {
+	return terminal.Wrong(whichFile, "%s is no complete backup: %s", name, why)
+}
+
+// open opens a backup and reads its description. Without an error, the caller closes it.
+func open(ctx context.Context, file, name string, logger *slog.Logger) (c Contents, db *database.DB, err error) {
+	if db, err = database.OpenReadOnly(ctx, "sqlite:"+file, logger); err != nil {
+		return c, nil, broken(name, unreadable)
+	}
+	var encoded string
+	if err = db.NewRaw("SELECT contents FROM backup").Scan(ctx, &encoded); err != nil {
+		err = broken(name, "it does not say what it holds")
+	} else if err = json.Unmarshal([]byte(encoded), &c); err != nil || c.Format != format {
+		err = terminal.Wrong("use the annals that wrote it, or a newer one", "%s has another form: %q", name, c.Format)
+	}
+	if err != nil {
+		return c, nil, errors.Join(err, db.Close())
+	}
+	return c, db, nil
+}
+
 // Check compares every row of a backup with its description. Errors call the file by its name.
 func Check(ctx context.Context, file, name string, logger *slog.Logger) (c Contents, err error) {
-	broken := func(why string) error { return terminal.Wrong(whichFile, "%s is no complete backup: %s", name, why) }
-	const unreadable = "SQLite cannot read it"
-	db, err := database.OpenReadOnly(ctx, "sqlite:"+file, logger)
+	c, db, err := open(ctx, file, name, logger)
 	if err != nil {
-		return c, broken(unreadable)
+		return c, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var encoded string
-	if err := db.NewRaw("SELECT contents FROM backup").Scan(ctx, &encoded); err != nil {
-		return c, broken("it does not say what it holds")
-	}
-	if err := json.Unmarshal([]byte(encoded), &c); err != nil || c.Format != format {
-		return c, terminal.Wrong("use the annals that wrote it, or a newer one", "%s has another form: %q", name, c.Format)
-	}
+	broken := func(why string) error { return broken(name, why) }
 	tables, err := tablesOf(ctx, db)
 	if err != nil {
 		return c, broken(unreadable)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -74,6 +75,15 @@ func At(address string) (p Place, name string, err error) {
 	return p, name, nil
 }
 
+// PlaceAt is the place that an address names, even without a slash at its end. It makes no directory.
+func PlaceAt(address string) (Place, error) {
+	if !strings.HasPrefix(address, bucketScheme) {
+		return Place{directory: address}, nil
+	}
+	p, _, err := At(strings.TrimSuffix(address, "/") + "/")
+	return p, err
+}
+
 // NewName is the name of a backup of now.
 func NewName() string { return "annals-" + time.Now().UTC().Format(stamp) + suffix }
 
@@ -129,10 +139,12 @@ func (p Place) Get(ctx context.Context, name, file string) error {
 	return nil
 }
 
-// Names are the names of the backups there that Annals has named, oldest first.
+// Names are the names of the backups there that Annals has named, oldest first. It leaves out names of the future, which
+// come from a clock that was wrong.
 func (p Place) Names(ctx context.Context) (names []string, err error) {
+	const skew = time.Minute // between the clocks of servers
 	add := func(name string) {
-		if stamped.MatchString(name) {
+		if stamped.MatchString(name) && time.Until(MadeAt(name)) < skew {
 			names = append(names, name)
 		}
 	}
@@ -161,13 +173,14 @@ func MadeAt(name string) time.Time {
 	return at
 }
 
-// Keep deletes all but the newest backups there.
-func (p Place) Keep(ctx context.Context, newest int) error {
+// Keep deletes all but the newest backups there. It counts the one that was just made as the newest, whatever its name.
+func (p Place) Keep(ctx context.Context, newest int, made string) error {
 	names, err := p.Names(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range names[:max(0, len(names)-newest)] {
+	others := slices.DeleteFunc(names, func(name string) bool { return name == made })
+	for _, name := range others[:max(0, len(others)-newest+1)] {
 		if p.client == nil {
 			err = errors.Join(err, os.Remove(p.Address(name)))
 		} else {
@@ -175,6 +188,41 @@ func (p Place) Keep(ctx context.Context, newest int) error {
 		}
 	}
 	return p.failed("delete old backups", err)
+}
+
+// Newest finds the newest backup there that can be read. It names the newer ones, which cannot.
+func (p Place) Newest(
+	ctx context.Context, logger *slog.Logger,
+) (name string, c Contents, unreadable []string, err error) {
+	names, err := p.Names(ctx)
+	for _, name := range slices.Backward(names) {
+		if c, err = p.describe(ctx, name, logger); err == nil || ctx.Err() != nil {
+			return name, c, unreadable, err
+		}
+		unreadable = append(unreadable, name)
+	}
+	return "", c, unreadable, err
+}
+
+// describe reads the description of a backup, which is written last.
+func (p Place) describe(ctx context.Context, name string, logger *slog.Logger) (c Contents, err error) {
+	file := p.Address(name)
+	if p.client != nil {
+		directory, err := os.MkdirTemp("", "annals-backup-*")
+		if err != nil {
+			return c, fmt.Errorf("make a temporary directory: %w", err)
+		}
+		defer os.RemoveAll(directory) //nolint:errcheck // a leftover is harmless
+		file = filepath.Join(directory, name)
+		if err := p.Get(ctx, name, file); err != nil {
+			return c, err
+		}
+	}
+	c, db, err := open(ctx, file, name, logger)
+	if err == nil {
+		err = db.Close()
+	}
+	return c, err
 }
 
 func (p Place) failed(what string, err error) error {

@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,19 +52,38 @@ func TestPlacesKeepTheNewestBackups(t *testing.T) {
 	}
 	source := backup.Source{DB: db, Data: data, Logger: logger}
 	const old, older, other = "annals-20260102T030405Z.backup", "annals-20250102T030405Z.backup", "mine.backup"
+	const future, farther = "annals-20990102T030405Z.backup", "annals-21000102T030405Z.backup"
 	for _, address := range []string{t.TempDir(), "s3://kept/annals/"} {
 		place, name, err := backup.At(address)
 		if err != nil || name != "" {
 			t.Fatalf("%s names %q: %v", address, name, err)
 		}
 		newest := backup.NewName()
-		for _, name := range []string{newest, older, other, old} {
+		for _, name := range []string{newest, older, other, old, future, farther} {
 			if _, err := place.Put(ctx, name, source); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := place.Keep(ctx, 2); err != nil {
+		if err := place.Keep(ctx, 2, newest); err != nil {
 			t.Fatal(err)
+		}
+		for _, name := range []string{future, farther} { // they neither count nor are deleted
+			if err := place.Get(ctx, name, filepath.Join(t.TempDir(), name)); err != nil {
+				t.Errorf("%s has lost %s: %v", address, name, err)
+			}
+		}
+		if err := place.Keep(ctx, 1, old); err != nil { // by a server whose clock is behind
+			t.Fatal(err)
+		}
+		if names, err := place.Names(ctx); err != nil || !slices.Equal(names, []string{old}) {
+			t.Errorf("%s has %v, %v; want the one that was just made", address, names, err)
+		}
+		if _, err := place.Put(ctx, newest, source); err != nil {
+			t.Fatal(err)
+		}
+		found, contents, unreadable, err := place.Newest(ctx, logger)
+		if err != nil || found != newest || contents.MadeAt.IsZero() || unreadable != nil {
+			t.Errorf("%s: the newest is %s, made at %s, after %v: %v", address, found, contents.MadeAt, unreadable, err)
 		}
 		names, err := place.Names(ctx)
 		if diff := cmp.Diff([]string{old, newest}, names); err != nil || diff != "" {

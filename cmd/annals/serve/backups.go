@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -57,16 +56,12 @@ func (b *backups) makeIfDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Backward(names) {
-		newest := backup.MadeAt(name)
-		if newest.After(time.Now().Add(time.Minute)) { // of a clock that is wrong
-			continue
-		}
+	if len(names) > 0 {
+		newest := backup.MadeAt(names[len(names)-1])
 		b.newest.Store(newest.Unix())
 		if time.Since(newest) < b.BackupSchedule {
 			return nil
 		}
-		break
 	}
 	name, began := backup.NewName(), time.Now()
 	made, err := b.place.Put(ctx, name, b.source)
@@ -76,5 +71,5 @@ func (b *backups) makeIfDue(ctx context.Context) error {
 	b.newest.Store(made.MadeAt.Unix())
 	b.source.Logger.InfoContext(ctx, "made a backup", "backup", b.place.Address(name),
 		"events", made.Tables["events"].Rows, "took", time.Since(began).String())
-	return b.place.Keep(ctx, b.BackupKeep)
+	return b.place.Keep(ctx, b.BackupKeep, name)
 }
