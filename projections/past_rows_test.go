@@ -107,7 +107,7 @@ func (w *world) leadsToTexts(q query) bool {
 	for _, way := range []string{"seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"} { // ways for small tables
 		q.settings += "SET LOCAL enable_" + way + " = off;\n"
 	}
-	nodes, _ := w.explained(q)
+	nodes, _ := w.explained(q, "")
 	for _, table := range []string{"events", "event_texts"} {
 		if slices.ContainsFunc(nodes, func(n *node) bool {
 			return n.Relation == table && strings.Contains(n.Condition, "position")

@@ -10,10 +10,13 @@ import (
 
 // node is a step of a plan.
 type node struct {
-	Type      string `json:"Node Type"`
-	Relation  string `json:"Relation Name"`
-	Index     string `json:"Index Name"`
-	Condition string `json:"Index Cond"`
+	Type      string  `json:"Node Type"`
+	Relation  string  `json:"Relation Name"`
+	Index     string  `json:"Index Name"`
+	Condition string  `json:"Index Cond"`
+	Rows      float64 `json:"Actual Rows"`
+	Loops     float64 `json:"Actual Loops"`
+	Removed   float64 `json:"Rows Removed by Filter"`
 	Plans     []*node
 }
 
@@ -26,9 +29,9 @@ func (n *node) all() []*node {
 }
 
 // explained is the plan of a query, and its text to show.
-func (w *world) explained(q query) (nodes []*node, text string) {
+func (w *world) explained(q query, options string) (nodes []*node, text string) {
 	w.t.Helper()
-	if err := w.db.QueryRowContext(w.t.Context(), q.settings+"EXPLAIN (FORMAT JSON) "+q.text).Scan(&text); err != nil {
+	if err := w.db.QueryRowContext(w.t.Context(), q.settings+"EXPLAIN ("+options+"FORMAT JSON) "+q.text).Scan(&text); err != nil {
 		w.t.Fatalf("%v in %s", err, q.text)
 	}
 	var plans []struct{ Plan *node }
@@ -53,7 +56,7 @@ func (w *world) readsLittle(listener *statements) {
 			if strings.Contains(query.text, "count(*)") {
 				continue
 			}
-			nodes, plan := w.explained(query)
+			nodes, plan := w.explained(query, "")
 			for _, n := range nodes {
 				if n.Type == "Index Only Scan" {
 					used = append(used, n.Index)

@@ -26,9 +26,10 @@ const (
 // judged is what is known of items besides their sets. Few items were judged, so only these are read. The others have
 // the confidence of a new item.
 type judged struct {
-	confidence                                            map[uint32]float64
-	items                                                 *roaring.Bitmap
-	stale, expired, contested, confirmed, helpful, unused *roaring.Bitmap
+	confidence                                          map[uint32]float64
+	recorded                                            bool // uses are
+	items                                               *roaring.Bitmap
+	stale, expired, contested, confirmed, helpful, used *roaring.Bitmap
 }
 
 // ofNew is the confidence of a new item.
@@ -129,12 +130,6 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 	now := database.At(p.Now())
 	helpful := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("1").
 		Where("v.tenant = k.tenant").Where("v.id = k.id").Where("v.verdict = 'helpful'")
-	unused := p.DB.NewSelect().ColumnExpr("FALSE")
-	if recorded {
-		unused = p.DB.NewSelect().ColumnExpr("NOT EXISTS (?) AND NOT EXISTS (?)", helpful.Clone(),
-			p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.tenant = k.tenant").
-				Where("a.item = k.id").Where("a.item <> ''").Where("a.kind IN ('search', 'get')"))
-	}
 	of := func(from bun.Safe) *bun.SelectQuery {
 		return p.DB.NewSelect().TableExpr("?", from).Where("k.tenant = ?", by.Tenant).ColumnExpr("k.number").
 			ColumnExpr(rows.ConfidenceAt, now).
@@ -143,18 +138,16 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 			ColumnExpr("?", p.Contested(by.Tenant, &by)).
 			ColumnExpr("k.confirmed_at IS NOT NULL").
 			ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Clone().Where("v.at >= ?", database.At(since))).
-			ColumnExpr("(?)", unused)
+			ColumnExpr("k.version > 1 AND EXISTS (?)", helpful.Clone())
 	}
 	disputed := p.DB.NewSelect().TableExpr("proposals AS p").ColumnExpr("p.item")
 	queries := []*bun.SelectQuery{
 		of(p.IndexHint("judged")).Where(rows.Judged),
 		of(p.Listed(domain.Filter{})).Where("k.id IN (?)", p.OpenProposals(disputed, by.Tenant, domain.Contradiction, &by)),
 	}
-	if recorded {
-		queries = []*bun.SelectQuery{of(p.Listed(domain.Filter{}))}
-	}
 	j := judged{
 		map[uint32]float64{},
+		recorded,
 		roaring.New(),
 		roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(), roaring.New(),
 	}
@@ -167,7 +160,7 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 			j.items.Add(number)
 			j.confidence[number] = confidence
 			is[3] = is[3] && !is[0]
-			for i, set := range []*roaring.Bitmap{j.stale, j.expired, j.contested, j.confirmed, j.helpful, j.unused} {
+			for i, set := range []*roaring.Bitmap{j.stale, j.expired, j.contested, j.confirmed, j.helpful, j.used} {
 				if is[i] {
 					set.Add(number)
 				}
@@ -178,7 +171,37 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 			return j, rows.Failed(ctx, "count knowledge", err)
 		}
 	}
+	if !recorded {
+		return j, nil
+	}
+	uses := p.accessesOf("k.id").Where("a.tenant = ?", by.Tenant).Where("a.kind IN ('search', 'get')")
+	used := p.DB.NewSelect().TableExpr("?", p.Listed(domain.Filter{})).ColumnExpr("k.number").
+		Where("k.tenant = ?", by.Tenant).Where("EXISTS (?)", uses)
+	err := database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
+		var number uint32
+		err := rows.Scan(&number)
+		j.used.Add(number)
+		return err
+	}, used.String())
+	if err != nil {
+		return j, rows.Failed(ctx, "count knowledge", err)
+	}
 	return j, nil
+}
+
+// accesses is the table of accesses as a, read by a partial index. SQLite needs the hint: without statistics, it reads
+// all accesses of the tenant.
+func (p view) accesses(index string) bun.Safe {
+	if p.DB.Engine == database.Postgres {
+		return "accesses AS a"
+	}
+	return bun.Safe("accesses AS a INDEXED BY accesses_" + index)
+}
+
+// accessesOf selects from the accesses a to an item.
+func (p view) accessesOf(item string) *bun.SelectQuery {
+	return p.DB.NewSelect().TableExpr("?", p.accesses("item")).ColumnExpr("1").
+		Where("a.item = " + item).Where("a.item <> ''")
 }
 
 // of counts some items.
@@ -186,7 +209,9 @@ func (j judged) of(items *roaring.Bitmap) domain.ScopeCounts {
 	of := func(set *roaring.Bitmap) int { return int(items.AndCardinality(set)) }
 	all := domain.ScopeCounts{
 		Items: int(items.GetCardinality()), Stale: of(j.stale), Contested: of(j.contested), Confirmed: of(j.confirmed),
-		Unused: of(j.unused),
+	}
+	if j.recorded {
+		all.Unused = all.Items - of(j.used)
 	}
 	sum := ofNew * float64(all.Items)
 	for number := range roaring.Values(roaring.And(items, j.items)) {

@@ -331,7 +331,11 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 	if err != nil {
 		return nil, err
 	}
-	given := p.DB.NewSelect().TableExpr("accesses AS a").
+	index := "denied"
+	if q.Item != "" {
+		index = "item"
+	}
+	given := p.DB.NewSelect().TableExpr("?", p.accesses(index)).
 		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, "+
 			"a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie, a.authentication").
 		Where("a.tenant = ?", q.Tenant)

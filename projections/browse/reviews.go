@@ -230,9 +230,9 @@ func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue)
 		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.at(in.count), p.at(in.since), p.at(in.reason)).
 		Where("?", p.at(in.some)).OrderExpr("k.number DESC")
 	if in.name == domain.QueueSupersededUsed {
-		used := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.at > newest.since")
 		query = p.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
-			Where("EXISTS (?)", p.useOf(used, q.Tenant, "newest.id", usedSince)).OrderExpr("newest.number DESC")
+			Where("EXISTS (?)", p.uses(q.Tenant, "newest.id", usedSince).Where("a.at > newest.since")).
+			OrderExpr("newest.number DESC")
 	}
 	return p.scan(ctx, query.Limit(maxWaiting+1))
 }
@@ -254,10 +254,15 @@ func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiti
 	return all, err
 }
 
-// useOf narrows accesses a to uses of an item within a time. Their ids are UUIDs of version 7, in the order of time.
-func (p reviewer) useOf(query *bun.SelectQuery, tenant, item string, within time.Duration) *bun.SelectQuery {
+// uses selects the accesses a that are uses of an item within a time.
+func (p reviewer) uses(tenant, item string, within time.Duration) *bun.SelectQuery {
+	return p.within(p.accessesOf(item), tenant, within)
+}
+
+// within narrows accesses a to uses within a time. Their ids are UUIDs of version 7, in the order of time.
+func (p reviewer) within(query *bun.SelectQuery, tenant string, within time.Duration) *bun.SelectQuery {
 	since := fmt.Sprintf("%012x", p.Now().Add(-within).UnixMilli())
-	return query.Where("a.tenant = ?", tenant).Where("a.item = "+item).Where("a.item <> ''").
+	return query.Where("a.tenant = ?", tenant).
 		Where("a.access_id >= ?", since[:8]+"-"+since[8:]+"-7000-8000-000000000000").
 		Where("a.kind NOT IN (?)", bun.List([]string{domain.Denied, domain.Reviewed}))
 }
@@ -271,9 +276,9 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 	for i, c := range all {
 		ids[i], byID[c.id] = c.id, c
 	}
-	some := p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Limit(maxUses), tenant, "w.id", usedSince)
-	last := p.useOf(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("a.at").OrderExpr("a.access_id DESC").Limit(1),
-		tenant, "w.id", usedSince)
+	some := p.uses(tenant, "w.id", usedSince).Limit(maxUses)
+	last := p.DB.NewSelect().TableExpr("(?) AS a", p.uses(tenant, "w.id", usedSince).ColumnExpr("a.at").
+		OrderExpr("a.access_id DESC").Limit(1)).ColumnExpr("a.at")
 	var used []struct {
 		ID   string        `bun:"id"`
 		Uses int           `bun:"uses"`
