@@ -87,7 +87,8 @@ func refusalOf(stream string, err error) *domain.Refusal {
 // isFatal tells whether the next transaction would fail, too: the database is unavailable, full or too slow, or the
 // log is closing.
 func isFatal(err error) bool {
-	return isPassing(err) && !isRepeatable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return isPassing(err) && !isRepeatable(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // append decides commands and records the results in one transaction. Without an error, every command has its result,

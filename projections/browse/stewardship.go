@@ -237,7 +237,8 @@ func (p reviewer) abandoned(ctx context.Context, q domain.ReviewQuery) (all []wa
 // unused reads the items that were neither used nor confirmed for a year, where retrievals are recorded.
 func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
 	since := p.Now().Add(-unusedFor)
-	recorded := p.within(p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''"), q.Tenant, unusedFor)
+	recorded := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''")
+	recorded = p.within(recorded, q.Tenant, unusedFor)
 	helpful := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("1").Where("v.tenant = ?", q.Tenant).
 		Where("v.id = oldest.id").Where("v.verdict = 'helpful'").Where("v.at >= ?", database.At(since))
 	return p.scan(ctx, p.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).

@@ -139,8 +139,8 @@ func (p Place) Get(ctx context.Context, name, file string) error {
 	return nil
 }
 
-// Names are the names of the backups there that Annals has named, oldest first. It leaves out names of the future, which
-// come from a clock that was wrong.
+// Names are the names of the backups there that Annals has named, oldest first. It leaves out names of the future,
+// which come from a clock that was wrong.
 func (p Place) Names(ctx context.Context) (names []string, err error) {
 	const skew = time.Minute // between the clocks of servers
 	add := func(name string) {
