@@ -80,7 +80,9 @@ func parse(raw []byte, c Conversation, p portion) (Result, error) {
 			Abstract: cut(clean(l.Abstract), 1000),
 			Tags:     tagsOf(kindOf(l.Category), key),
 		}
-		f.Own = !supported(c, f)
+		if !supported(c, f) {
+			f.Private = unsupported
+		}
 		found.Findings = append(found.Findings, f)
 	}
 	return found, nil

@@ -17,7 +17,7 @@ type BuiltIn struct{}
 var _ Extractor = BuiltIn{}
 
 // Name implements [Extractor]. Its number must change with the rules.
-func (BuiltIn) Name() string { return "built-in 5" }
+func (BuiltIn) Name() string { return "built-in 6" }
 
 // Extract implements [Extractor]. It never fails.
 func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
@@ -29,14 +29,16 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 		found.Findings = append(found.Findings, cases(c)...)
 		found.Findings = append(found.Findings, patterns(c)...)
 	}
-	tools := behaviours(c)
+	tools := append(behaviours(c), evolutions(c)...)
 	for i, m := range c.Messages {
 		if m.Role != domain.RoleUser {
 			continue
 		}
 		for _, sentence := range text.Sentences(m.Prose()) {
 			f, is := stated(sentence)
-			said := func(tool LessonDraft) bool { return f.Category == domain.CategoryEntities && tool.Content == sentence }
+			said := func(tool LessonDraft) bool {
+				return f.Category == domain.CategoryEntities && strings.HasSuffix(plainText.Replace(sentence), tool.Content)
+			}
 			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)

@@ -124,14 +124,15 @@ func caseOf(clues []clue) LessonDraft {
 	return f
 }
 
-var reporting = text.Expression(`(?is)^\s*(final response|tool sequence|environment|failure reason)\s*[:：]\s*`)
-
 // reported are the messages that report on a task, by the part that they report.
 func reported(c Conversation) (parts map[string]int) {
 	parts = map[string]int{}
 	for i, m := range c.Messages {
-		if found := reporting().FindStringSubmatch(m.Text()); found != nil {
-			parts[strings.ToLower(found[1])] = i
+		found := reporting().FindStringSubmatch(m.Text())
+		for group, name := range reportParts {
+			if found != nil && found[group+1] != "" {
+				parts[name] = i
+			}
 		}
 	}
 	return parts
@@ -167,7 +168,7 @@ func report(c Conversation) []LessonDraft {
 	}
 	f := LessonDraft{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
 	lines := []string{in(about, "Task: ", "任务：") + about}
-	for _, name := range []string{"final response", "tool sequence", "environment"} {
+	for _, name := range reportParts[:3] {
 		if i, is := parts[name]; is {
 			lines = append(lines, cut(strings.TrimSpace(c.Messages[i].Text()), 8000))
 			f.Sources = append(f.Sources, i)
@@ -200,7 +201,7 @@ func failure(c Conversation) []LessonDraft {
 			continue // it states nothing else
 		}
 		said = unmarked(said)
-		if named := reporting().FindStringSubmatch(said); named != nil && strings.EqualFold(named[1], "failure reason") {
+		if named := reporting().FindStringSubmatch(said); named != nil && named[len(reportParts)] != "" {
 			reason = strings.TrimSpace(reporting().ReplaceAllString(said, ""))
 		}
 		lines = append(lines, cut(said, 8000))

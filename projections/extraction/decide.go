@@ -64,7 +64,7 @@ func (a assignment) countsOwner() domain.Principal {
 // scopes are the scopes of a finding: a finding about the owner is for the owner alone.
 func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	switch {
-	case f.Own || f.Category.AboutUser():
+	case f.Private != "" || f.Category.AboutUser():
 	case f.Category != domain.CategoryCases && len(a.learned) > 0:
 		return a.learned
 	case len(a.audience) > 0:
@@ -129,7 +129,7 @@ func combined(findings []LessonDraft) []LessonDraft {
 			continue
 		}
 		all[i].Content = joined(all[i].Content, f.Content)
-		all[i].Own = all[i].Own || f.Own
+		all[i].Private = cmp.Or(all[i].Private, f.Private)
 		for _, source := range f.Sources {
 			if !slices.Contains(all[i].Sources, source) {
 				all[i].Sources = append(slices.Clip(all[i].Sources), source)

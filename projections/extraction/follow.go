@@ -216,8 +216,9 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 	attribute(c, found.Findings)
 	addDates(c, &found)
 	for i := range found.Findings {
-		f := &found.Findings[i]
-		f.Own = f.Own || len(a.learned) > 0 && personal(c, *f)
+		if f := &found.Findings[i]; f.Private == "" && len(a.learned) > 0 {
+			f.Private = personal(c, *f)
+		}
 	}
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary

@@ -35,7 +35,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 			t.Errorf("%+v", tool)
 		}
 		fact := w.settled("s1", 1).(domain.SessionExtracted)
-		if fact.Task != task || fact.Extractor != "built-in 5" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
+		if fact.Task != task || fact.Extractor != "built-in 6" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
 		archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))

@@ -276,7 +276,7 @@ func TestTheEnvironmentChoosesTheExtractor(t *testing.T) {
 		want string
 		bad  bool
 	}{
-		"nothing":           {nil, "built-in 5", false},
+		"nothing":           {nil, "built-in 6", false},
 		"a model":           {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3"}, "model qwen3", false},
 		"a rate":            {map[string]string{"ANNALS_LLM_URL": "http://127.0.0.1:11434/v1", "ANNALS_LLM_MODEL": "qwen3", "ANNALS_LLM_RATE": "0.5"}, "model qwen3", false},
 		"a rate of nothing": {map[string]string{"ANNALS_LLM_RATE": "fast"}, "", true},
@@ -342,7 +342,7 @@ func TestWhatAModelAddsIsForTheOwnerAlone(t *testing.T) {
 	}
 	got := map[string]bool{}
 	for _, f := range found.Findings {
-		got[f.Content] = f.Own
+		got[f.Content] = f.Private != ""
 	}
 	want := map[string]bool{
 		"The failed deploy was fixed by pinning chart 1.4.": false, "Mia has diabetes; the deploy failed.": true, "Always roll back on Fridays.": true,

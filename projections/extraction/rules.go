@@ -140,15 +140,18 @@ var (
 func patterns(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	for i, m := range c.Messages {
-		said := strings.TrimSpace(m.Prose())
+		reports := reporting().FindStringSubmatch(m.Text())
+		said := strings.TrimSpace(reporting().ReplaceAllString(m.Prose(), ""))
 		steps := step().FindAllStringIndex(said, -1)
-		if !m.speaks() || reporting().MatchString(said) || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
+		if !m.speaks() || reports != nil && reports[1] == "" || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
 			continue
 		}
-		f := LessonDraft{
-			Category: domain.CategoryPatterns, Sources: []int{i}, Own: m.Role == domain.RoleUser, Tags: tagsOf("", ""),
+		f := LessonDraft{Category: domain.CategoryPatterns, Sources: []int{i}, Tags: tagsOf("", "")}
+		if m.Role == domain.RoleUser {
+			f.Private = maybePasted
 		}
-		f.Content = cut(strings.TrimSpace(quoted().ReplaceAllString(m.Text(), "")), domain.MaxContent/2)
+		f.Content = reporting().ReplaceAllString(strings.TrimSpace(quoted().ReplaceAllString(m.Text(), "")), "")
+		f.Content = cut(f.Content, domain.MaxContent/2)
 		heading := firstLine(said)
 		if len(steps) >= fewestSteps {
 			heading = firstLine(said[:steps[0][0]])

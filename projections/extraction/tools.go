@@ -19,7 +19,7 @@ func behaviours(c Conversation) []LessonDraft {
 		if !m.speaks() {
 			continue
 		}
-		for _, s := range text.Sentences(m.Prose()) {
+		for _, s := range points(m.Prose()) {
 			for _, expression := range []func() *regexp.Regexp{behaving, behavingChinese} {
 				named := expression().FindStringSubmatch(s)
 				if named == nil || asking().MatchString(s) {
