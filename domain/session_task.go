@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -116,10 +117,28 @@ type Lesson struct {
 	Sources    []string    `data:"sources"` // ids of the message events that it was found in
 	Neighbours []Neighbour `data:"neighbours,omitempty"`
 	Decision   Decision    `data:"decision"`
-	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if none
-	Target     string      `data:"target,omitempty"` // id of the item that it repeats, extends or replaces; may be empty
-	Scopes     []Scope     `data:"scopes,omitempty"` // scopes of the item that it became or repeats; empty if none
+	Item       string      `data:"item,omitempty"`    // id of the item that it became; empty if none
+	Target     string      `data:"target,omitempty"`  // id of the item that it repeats, extends or replaces; may be empty
+	Scopes     []Scope     `data:"scopes,omitempty"`  // scopes of the item that it became or repeats; empty if none
+	Private    string      `data:"private,omitempty"` // why this item is for the owner alone; empty if it is not
 	Text       LessonText
+}
+
+// LearnedFor are the audiences that the lessons of a finished task reached, without the owner of the session.
+func (t Task) LearnedFor() []Scope {
+	owner, _, _ := SessionOf(t.Session)
+	reached := []Scope{}
+	if t.Extracted == nil {
+		return reached
+	}
+	for _, lesson := range t.Extracted.Lessons {
+		for _, scope := range lesson.Scopes {
+			if scope != owner.Scope() && !slices.Contains(reached, scope) {
+				reached = append(reached, scope)
+			}
+		}
+	}
+	return reached
 }
 
 // LessonText is the text of a lesson, written by people or by an extractor.

@@ -73,6 +73,7 @@ type TaskLesson struct {
 	Item     string   `json:"item,omitempty" doc:"The id of the item that was made."`
 	Target   string   `json:"target,omitempty" doc:"The id of the item that was voted for, merged or superseded."`
 	Scopes   []string `json:"scopes,omitempty" doc:"Who may see the item."`
+	Private  string   `json:"private,omitempty" doc:"Why only the session's user may see the item."`
 	Content  string   `json:"content"`
 	Reason   string   `json:"reason,omitempty"`
 }

@@ -323,6 +323,7 @@ func taskOf(t domain.Task) api.Task {
 		shown.Lessons = append(shown.Lessons, api.TaskLesson{
 			Decision: string(l.Decision), Category: string(l.Category), Item: l.Item, Target: l.Target,
 			Content: l.Text.Content, Reason: l.Text.Reason, Scopes: serve.Strings(l.Scopes),
+			Private: l.Private,
 		})
 	}
 	return shown

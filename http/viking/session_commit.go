@@ -21,8 +21,9 @@ type committed struct {
 	Active    int     `json:"active_count_updated"`
 	Stats     stats   `json:"stats"`
 
-	Learned []domain.Scope `json:"learned_for,omitempty"` // of lessons about tools, skills, patterns and antipatterns
-	Lessons []extracted    `json:"lessons,omitempty"`     // only after waiting
+	// Learned are the audience of lessons that are about no person; after waiting, the audiences that lessons reached.
+	Learned []domain.Scope `json:"learned_for,omitempty"`
+	Lessons []extracted    `json:"lessons,omitempty"` // only after waiting
 }
 
 func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
@@ -46,7 +47,7 @@ func (s sessions) commitSession(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return out, tooLong(ctx, err)
 	}
-	out.Lessons = extractedFrom(task)
+	out.Lessons, out.Learned = extractedFrom(task), task.LearnedFor()
 	out.Status, out.Message = "committed", "extracted"
 	if task.Failed != nil {
 		out.Message = "nothing could be extracted: see the task"
@@ -96,7 +97,7 @@ func (s sessions) commit(
 		out.Message = "extraction goes on in the background: ask for the task"
 		if out.Learned = fact.Learned; len(out.Learned) > 0 {
 			out.Message += "; lessons about tools, skills, patterns and antipatterns are for " + string(out.Learned[0]) +
-				", all others for " + string(session.Owner)
+				" unless they may be about a person, all others for " + string(session.Owner)
 		}
 	}
 	return out, receipt, nil
@@ -145,7 +146,8 @@ type extracted struct {
 	Level       int             `json:"level"`
 	Decision    domain.Decision `json:"decision"`
 	Target      string          `json:"target,omitempty"`
-	Scopes      []domain.Scope  `json:"scopes,omitempty"` // who may see the item
+	Scopes      []domain.Scope  `json:"scopes,omitempty"`  // who may see the item
+	Private     string          `json:"private,omitempty"` // why only the user may
 	Reason      string          `json:"reason,omitempty"`
 }
 
@@ -160,6 +162,7 @@ func extractedFrom(task domain.Task) []extracted {
 			ID: lesson.Item, ContextType: string(domain.Memory), Category: string(lesson.Category),
 			Abstract: cmp.Or(lesson.Text.Abstract, lesson.Text.Content), Content: lesson.Text.Content, Level: int(domain.Detail),
 			Decision: lesson.Decision, Target: lesson.Target, Scopes: lesson.Scopes, Reason: lesson.Text.Reason,
+			Private: lesson.Private,
 		}
 		if e.ID != "" {
 			e.URI = cmp.Or(lesson.Text.URI, string(domain.URIOf(lesson.Item, owner, domain.Memory, lesson.Category, "")))

@@ -66,7 +66,7 @@ func (s skills) skillIn(ctx context.Context, q *query) (k skill, in skillRequest
 	case len(in.Data) == 0:
 		err = invalid("data", "is required, or temp_file_id")
 	default:
-		k, err = parseSkill(in.Data)
+		k, err = parseSkill(in.Data, q.fields["metadata"])
 	}
 	return k, in, err
 }

@@ -32,8 +32,8 @@ var errSkill = errors.New("no skill")
 
 func noSkill(format string, values ...any) error { return domain.Refuse(errSkill, format, values...) }
 
-// parseSkill parses a skill in any form.
-func parseSkill(data json.RawMessage) (skill, error) {
+// parseSkill parses a skill in any form. An object may have its metadata beside it.
+func parseSkill(data json.RawMessage, beside any) (skill, error) {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
 		return skillOfText(text)
@@ -49,6 +49,9 @@ func parseSkill(data json.RawMessage) (skill, error) {
 		return skill{}, noSkill("data must be a text or an object with name, description and content")
 	}
 	k := skill{described: fields.described}
+	if k.Metadata == nil {
+		k.Metadata = beside
+	}
 	k.describe(fields.Content)
 	if len(k.AllowedTools) == 0 {
 		k.AllowedTools = fields.Allowed
@@ -79,6 +82,7 @@ type frontMatter struct {
 	AllowedTools yamlList `yaml:"allowed-tools,flow,omitempty"`
 	Tags         yamlList `yaml:"tags,flow,omitempty"`
 	AllowedAlso  yamlList `yaml:"allowed_tools,omitempty"` // the spelling of other clients
+	Metadata     any      `yaml:"metadata,omitempty"`
 }
 
 // yamlList is a list of strings, or one string.
@@ -123,6 +127,11 @@ func skillOfText(text string) (skill, error) {
 	if len(k.AllowedTools) == 0 {
 		k.AllowedTools = fields.AllowedAlso
 	}
+	if _, err := json.Marshal(fields.Metadata); err == nil {
+		k.Metadata = fields.Metadata
+	} else {
+		k.warnings = append(k.warnings, "metadata has no form in JSON, and stays in the text alone")
+	}
 	k.describe(body)
 	return k, k.check()
 }
@@ -150,7 +159,7 @@ func skillOfFiles(directory source) (skill, error) {
 		return skill{}, noSkill("SKILL.md is no text of at most %d bytes", domain.MaxContent)
 	}
 	k, err := skillOfText(text)
-	k.warnings = directory.unread
+	k.warnings = append(k.warnings, directory.unread...)
 	for i, file := range directory.files {
 		if i == texts[0] {
 			continue
@@ -183,6 +192,7 @@ func (k skill) check() error {
 func (k skill) frontMatter() string {
 	front, err := yaml.Marshal(frontMatter{
 		Name: k.Name, Description: k.Description, AllowedTools: k.AllowedTools, Tags: k.Tags,
+		Metadata: k.Metadata,
 	})
 	if err != nil {
 		panic(err) // strings always have a YAML form

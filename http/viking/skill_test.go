@@ -3,6 +3,7 @@ package viking_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -52,5 +53,25 @@ func TestASkillIsADirectory(t *testing.T) {
 		}
 		add(entry{"SKILL.md", text}, entry{"../x.md", "x"}).invalid()
 		same(t, w.position(), before)
+	})
+}
+
+// What a client says of a skill besides its name and description is in its front matter, wherever it was said.
+func TestASkillKeepsItsMetadata(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		about := object{"env": object{"python": "3.12"}, "version": 2.0}
+		const text = "---\nname: NAME\ndescription: Draws charts\nlicense: MIT\nmetadata:\n  env: {python: \"3.12\"}\n  version: 2\n---\n\nRun draw.py."
+		for name, body := range map[string]object{
+			"in-data":    {"data": object{"name": "in-data", "description": "d", "content": "Run it.", "metadata": about}},
+			"beside":     {"data": object{"name": "beside", "description": "d", "content": "Run it."}, "metadata": about},
+			"as-text":    {"data": strings.ReplaceAll(text, "NAME", "as-text")},
+			"text-in-it": {"data": object{"name": "text-in-it", "description": "d", "content": strings.ReplaceAll(text, "NAME", "text-in-it"), "metadata": about}},
+		} {
+			like(t, w.ask("POST", "/api/v1/skills", body).object(), object{"warnings": nil}, name)
+			shown := w.ask("GET", "/api/v1/skills/"+name, nil).object()
+			like(t, shown, object{"metadata": about, "content": containing("version: 2")}, name)
+		}
+		odd := "---\nname: odd\ndescription: d\nmetadata: {score: .nan}\n---\n\nRun it."
+		like(t, w.ask("POST", "/api/v1/skills", object{"data": odd}).object(), object{"warnings": count(1)})
 	})
 }

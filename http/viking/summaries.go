@@ -71,6 +71,7 @@ type described struct {
 	Description  string   `json:"description,omitempty"`
 	AllowedTools []string `json:"allowed_tools,omitempty"`
 	Tags         []string `json:"tags,omitempty"`
+	Metadata     any      `json:"metadata,omitempty"` // as in the front matter of a skill
 }
 
 // describedBy is an item's name and description. Without them in meta it is the name of its directory and its

@@ -32,6 +32,7 @@ type taskResult struct {
 	Decisions domain.Decided `json:"decisions"`
 	Extractor string         `json:"extractor"`
 	Trigger   domain.Trigger `json:"trigger,omitempty"`
+	Learned   []domain.Scope `json:"learned_for"` // the audiences that lessons reached
 	Lessons   []extracted    `json:"lessons"`
 }
 
@@ -58,7 +59,7 @@ func taskOf(t domain.Task) task {
 		Session: session, Archive: domain.ArchiveURI(owner, session, t.Archive.Archive), Extracted: extractedOf(t),
 		Usage: allUsage{Model: tokens, tokenUsage: tokens}, Decisions: domain.Decided{},
 		Extractor: t.Extracted.Extractor, Trigger: t.Archive.Trigger,
-		Lessons: extractedFrom(t),
+		Lessons: extractedFrom(t), Learned: t.LearnedFor(),
 	}
 	for _, lesson := range t.Extracted.Lessons {
 		shown.Result.Decisions[lesson.Decision]++

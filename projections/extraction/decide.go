@@ -205,13 +205,20 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	default:
 		lesson.Scopes = target.Scopes
 	}
+	switch {
+	case !slices.Equal(lesson.Scopes, []domain.Scope{a.owner.Scope()}):
+	case f.Category.AboutUser():
+		lesson.Private = aboutUser
+	default:
+		lesson.Private = cmp.Or(f.Private, unshared)
+	}
 	if lesson.Decision == domain.DecideSkip || lesson.Decision == domain.DecideVote {
 		return lesson, nil
 	}
 	lesson.Item = itemID(a.task, len(before))
 	a.write(&lesson, f, target)
 	if _, err := a.remember(lesson, target).Complete(); err != nil {
-		lesson.Decision, lesson.Item, lesson.Target, lesson.Scopes = domain.DecideSkip, "", "", nil
+		lesson.Decision, lesson.Item, lesson.Target, lesson.Scopes, lesson.Private = domain.DecideSkip, "", "", nil, ""
 		lesson.Text.Reason = "it cannot be remembered: " + plain(err)
 	}
 	return lesson, nil

@@ -21,22 +21,24 @@ var (
 	// person is a title, a pronoun, a relation or the form of a name.
 	person = text.Expression(`(?i:\b(?:dr|mrs?|ms|mx|prof|rev|st)\.|\b(?:mr|mrs|dr|prof|professor|doctor|nurse|sir|madam|herr|frau)\s+[a-z]|\b(?:he|him|his|she|hers?|himself|herself|someone's|mom|mum|dad|grandma|grandpa|granny|wife|husband|patients?|colleagues?|employees?|students?)\b)|\b(?:Ms|Miss)\s\p{Lu}|\b(?:(?:Mc|De|Di|Du|Fitz)\p{Lu}|Mac(?:[AC-Z]|B[^o\W]))\p{Ll}+\b|\b\p{Lu}'\p{Lu}|\b\p{Lu}\.\s?\p{Lu}\p{Ll}|(?:^|[^其])他|她|先生|女士|小姐|太太|医生|大夫|护士|老师|教授|主任|经理|同事|老板|病人|患者|师傅|[小老][王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑]`)
 	// surnamed is what may be a Chinese name: after a verb, or as a subject.
-	surnamed = text.Expression(`(?:问|找|联系|通知|告诉|让|给|向|叫|请|以|用)(` + surnames + `\p{Han})|(?:^|[^\p{Han}]|因为|由于|由|和|与|跟|替|被|但|是)(` + surnames + `\p{Han}{1,2}?)(?:的|是|说|在|有|要|需要|负责|认为|喜欢|对|患|得|住|吃|请假|同意|批准|没|不|会|把|被|让|和)`)
+	surnamed = text.Expression(`(?:问|找|联系|通知|告诉|让|给|向|叫|请|以|用)(` + surnames + `\p{Han})|(?:^|[^\p{Han}]|因为|由于|由|和|与|跟|替|被|但|是)(` + surnames + `\p{Han})`)
 	// capitalised is a word that may be a name, and versioned what follows the name of a product.
 	capitalised = text.Expression(`^\p{Lu}\p{Ll}+(?:'s?)?$`)
 	versioned   = text.Expression(`^v?\d+(?:\.\d|[+,;:)]|\.?$| (?:requires|needs|supports|works|fails|returns|is|has|does|and|or|on|in|with)\b)`)
-	// written divides Chinese from other words, and enumerating begins a line that lists tools or systems.
+	// written divides Chinese from other words, enumerating begins a line that lists tools or systems, and behaved is
+	// what follows the name of a program.
 	written     = text.Expression(`[\p{Han}，。；：、（）「」“”！？【】]+`)
 	enumerating = text.Expression(`(?i)^\W*(?:tools?(?: sequence| used)?|environment|platform|system|工具\p{Han}*|\p{Han}*环境)\W*[:：=]`)
 	derived     = text.Expression(`(?:ing|ed|tion|sion|ment|ness|ity|[ai]ble)s?$`)
+	behaved     = text.Expression(`^(?:returns|returned|throws|threw|supports|crashe[sd]|hangs|depends|ignore[sd]|refuse[sd]|[只仅不]?支持|返回|依赖|报错|抛出|崩溃|超时|缺少)`)
 	handledHan  = text.Expression(`(?:安装|使用|升级|启动|重启|运行|打开|调用|更新|卸载|配置|下载)$`)
 )
 
 // products and ordinary words are no names of persons, and handled are words before other names of products.
 var (
 	products = strings.Fields(`airflow alpine amazon android angular ansible apache apple argo azure babel bash bazel bing bitbucket bookworm cargo cassandra celery ceph chrome chromium clang confluence consul cypress dart darwin debian discord django docker dropbox eclipse edge elasticsearch electron emacs excel express fedora figma firefox flask flutter gerrit git github gitlab gmail go google gradle grafana grep groovy hadoop helm heroku hibernate homebrew intel istio java javascript jenkins jest jira julia kafka keycloak kibana kotlin kubelet kubernetes lambda laravel linux logstash make maven mongo mysql netlify nexus nginx node notion npm numpy okta opera oracle outlook pandas parquet perl photoshop php pip pipenv playwright podman poetry postgres postman powershell prettier prometheus pulumi puppet puppeteer pytest python pytorch rabbit rails react redis rocky rollup rosetta ruby rust safari scala selenium sentry silicon slack snowflake solr sonar spark splunk spring sqlite storybook stripe sudo svelte swift tailwind teams tensorflow terraform thunderbird tomcat traefik travis trino ubuntu unity vagrant vault vercel vim vite vue webpack windows word xcode yarn zoom zookeeper`)
-	ordinary = strings.Fields(`saturday august english chinese german french japanese spanish korean russian arch await boolean breakpoint cells cloud commit field finding formulas goal group guest headless job learned lint metal observation path pinned policy record role runner secret skills stage string style theme watch workaround works`)
-	handled  = strings.Fields(`the a an install start stop restart open close run use using upgrade update build configure launch download pin pinning enable disable deploy uninstall`)
+	ordinary = strings.Fields(`saturday august english chinese german french japanese spanish korean russian arch await boolean breakpoint cells cloud commit entity field finding forbidden formulas goal group guest headless job large learned lint many metal observation path pinned policy record role runner secret skills stage string style theme watch workaround works`)
+	handled  = strings.Fields(`the a an install start stop restart open close run use using upgrade update build configure launch download pin pinning enable disable deploy uninstall requires supports tried via`)
 )
 
 // Words are in clusters by what they mean, and so are names by where they are from.
@@ -110,8 +112,8 @@ func names(s string) bool {
 		}
 		for _, found := range surnamed().FindAllStringSubmatch(line, -1) {
 			who := []rune(found[1] + found[2])
-			_, short := lexicon.Find(string(who[:2]))
-			if _, word := lexicon.Find(string(who)); !word && !short && who[0] != '高' {
+			if _, word := lexicon.Find(string(who)); !word && who[0] != '高' &&
+				(found[1] != "" || !strings.ContainsRune("何曾叶", who[0])) {
 				return true
 			}
 		}
@@ -136,13 +138,14 @@ func named(line string) bool {
 		word, before, next := bare(i), strings.ToLower(bare(i-1)), strings.ToLower(bare(i+1))
 		lower := strings.TrimSuffix(strings.ToLower(word), "'s")
 		opening = opening || strings.ContainsAny(w[:1], "\"'`")
-		if capitalised().MatchString(word) && !isThing(lower) {
+		if upper := capitalised().MatchString(word); (upper || opening && likeness(lower) < likelyPerson) && !isThing(lower) {
 			version := versioned().MatchString(strings.Join(all[i+1:min(i+3, len(all))], " "))
-			subject := plural(next) && len(next) > 3 || slices.Contains(linking, next) || written().MatchString(next)
+			subject := !behaved().MatchString(next) && (plural(next) && len(next) > 3 || slices.Contains(linking, next) ||
+				written().MatchString(next))
 			product := version || slices.Contains(handled, before) || handledHan().MatchString(before) ||
-				slices.Contains(products, before) || isSoftware(next)
-			if strings.HasSuffix(word, "'s") || likeness(lower) < likelyPerson && !version || opening && subject ||
-				!opening && !product {
+				slices.Contains(products, before) || isSoftware(next) || strings.Trim(before, "0123456789") == "" && before != ""
+			if strings.HasSuffix(word, "'s") || upper && likeness(lower) < likelyPerson && !version ||
+				opening && subject || !opening && !product {
 				return true
 			}
 		}

@@ -29,7 +29,7 @@ const (
 // personal is why a finding may be about a person, so that no rule of the tenant shares it; empty if it is not: a peer
 // said it, a sentence behind it is about its speaker, or its subject may be somebody's name.
 func personal(c Conversation, f LessonDraft) string {
-	said := f.Task + "\n" + f.Content
+	said := strings.TrimPrefix(f.Task, "Working with ") + "\n" + f.Content
 	if f.Counted != nil { // the task names the tool
 		said = f.Content
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -155,6 +156,42 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 					if !slices.Contains(k.DerivedFrom, told[mark]) || !slices.Contains(audience[mark], k.Scopes[0]) {
 						rt.Fatalf("%v may see %s of %s, told to %v, in %+v, which is derived from %v", k.Scopes, mark, told[mark], audience[mark], k.Text, k.DerivedFrom)
 					}
+				}
+			}
+		})
+	})
+}
+
+// Whatever the layout of a report, nobody else may read what it says of a person.
+func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
+	t.Parallel()
+	english := []string{"Bob", "Kim", "Ingrid", "Zoltan Kovacs", "Mohammed Ali", "Priya Sharma", "Sean O'Brien", "Dr. Chen", "Yuki Tanaka", "Ms Weber", "Olga"}
+	chinese := []string{"王芳", "张伟", "李娜", "陈静", "周敏", "赵先生"}
+	affairs := map[string][]string{
+		"WHO needs MARK every day": english, "WHO's MARK has expired": english, "Ask WHO for the MARK": english, "The account of WHO is closed for MARK": english,
+		"WHO was dismissed over MARK": english, "WHO is allergic to MARK": english, "MARK fails since WHO left": english, "Login as WHO fails at MARK": english,
+		"WHO的账号被MARK锁定": chinese, "WHO对MARK过敏": chinese, "问WHO要MARK": chinese, "因为WHO没有MARK": chinese, "联系WHO处理MARK": chinese, "WHO欠款MARK未还": chinese, "WHO 没有 MARK 权限": english,
+	}
+	layouts := []string{
+		"SAID", "Final response: SAID", "Failure reason: SAID", "Environment: Linux\nCause: SAID", "Final response:\n- Done\n- SAID", "1. Open it\n2. SAID\n3. Close it", `{"error": 1, "reason": "SAID"}`,
+		"Failure reason:\n```\nSAID\n```", "Done\r\nSAID\r\n", "**Cause:** SAID", "| it | fails |\n| SAID | 1 |", "最终回复：SAID", "失败原因：\n* SAID", "chromedriver 124 requires Chrome 124+ because SAID",
+		"Skill 'mail' evolved: SAID", "First open it, then note: SAID. Finally close it.", "The run failed. SAID. It was repeated.", "Tool sequence: Read → Bash\nSAID\nEnvironment: macOS 14",
+	}
+	databasetest.Either(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, extraction.BuiltIn{})
+		w.submit(domain.ChangeLearning{By: w.by, LearnedFor: domain.LearnedShared})
+		rapid.Check(t, func(rt *rapid.T) {
+			affair := rapid.SampledFrom(slices.Sorted(maps.Keys(affairs))).Draw(rt, "affair")
+			said := strings.NewReplacer("WHO", rapid.SampledFrom(affairs[affair]).Draw(rt, "who"), "MARK", "zqzq").Replace(affair)
+			session := rapid.SampledFrom([]string{"openspace-evo-", "openspace-neg-"}).Draw(rt, "kind") + fmt.Sprint(w.read)
+			role := rapid.SampledFrom([]string{"user", "assistant", "assistant"}).Draw(rt, "role")
+			w.say(session, by("user", "", "Fix the crash"), by(role, "", strings.ReplaceAll(rapid.SampledFrom(layouts).Draw(rt, "layout"), "SAID", said)))
+			bo := w.by
+			bo.Subject, bo.Role = "user:bo", domain.Member
+			page := must(w.base.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
+			for _, k := range page.Items {
+				if strings.Contains(fmt.Sprintf("%+v", k.Text), "zqzq") {
+					rt.Fatalf("%v may see %+v", k.Scopes, k.Text)
 				}
 			}
 		})

@@ -16,7 +16,7 @@ var (
 	marked    = text.Expression(`^(?:[\s>#|•·*+-]+|\d{1,2}[.)、]\s*)+`)
 	labelling = text.Expression(`^[\p{L}][\p{L}\d '/_-]{0,38}(?:[:：]\s+|：)|^\p{Han}{2,8}:\s*`)
 	valued    = text.Expression(`("(?:[^"\\]|\\.)*")\s*(?:[,}\]]|$)`)
-	clauses   = text.Expression(`;\s+|\s[—–]\s|,?\s(?:because|since)\s|[，,]?(?:因为|由于)`)
+	clauses   = text.Expression(`;\s+|\s[—–|]\s|,?\s(?:because|since)\s|[，,]?(?:因为|由于)`)
 	plainText = strings.NewReplacer("`", "", "**", "", "__", "")
 	evolved   = text.Expression(`(?i)^[\s*_-]*(?:skill|技能)\s*['"“‘「]([^'"”’」\n]{1,80})['"”’」]\s*(?:evolved|was \w+|已?(?:演化|进化|改进|创建|更新|生成))[^:：\n]{0,40}[:：]\s*(\S[^\n]*)`)
 )
@@ -25,7 +25,7 @@ var (
 // and their clauses, without the labels and words that introduce them.
 func points(said string) (all []string) {
 	for line := range strings.SplitSeq(said, "\n") {
-		units := []string{marked().ReplaceAllString(plainText.Replace(line), "")}
+		units := []string{plainText.Replace(line)}
 		if line = strings.TrimSpace(line); line != "" && strings.Contains(`{["`, line[:1]) {
 			for _, value := range valued().FindAllStringSubmatch(line, -1) {
 				if unquoted, err := strconv.Unquote(value[1]); err == nil {
@@ -37,7 +37,8 @@ func points(said string) (all []string) {
 			for _, sentence := range text.Sentences(unit) {
 				for _, s := range clauses().Split(sentence, -1) {
 					for before := ""; before != s; {
-						before, s = s, lead().ReplaceAllString(labelling().ReplaceAllString(s, ""), "")
+						before, s = s, marked().ReplaceAllString(s, "")
+						s = lead().ReplaceAllString(labelling().ReplaceAllString(s, ""), "")
 					}
 					all = append(all, strings.TrimSpace(s))
 				}

@@ -51,8 +51,8 @@ var (
 	namedCause   = text.Expression(`(?i)^\W*(?:root )?(?:cause|reason)\s*[:：]|^\W*(?:根本)?(?:原因|根因)(?:是)?\s*[:：]`)
 	namedFix     = text.Expression(`(?i)^\W*(?:fix|solution|resolution|workaround)\s*[:：]|^\W*(?:解决|解决方案|解决办法|解决方法|修复|办法)\s*[:：]`)
 
-	behaving        = text.Expression(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?)(?: \w+)? (?:requires|needs|only (?:works|supports|accepts)|works (?:only|best|with|for)|does not support|doesn't support|supports|fails (?:on|for|with)|returns)\b`)
-	behavingChinese = text.Expression(`^([A-Za-z][\w.:+-]{1,40}(?: \d[\w.]*)?) ?(?:需要|要求|依赖|只支持|仅支持|不支持|支持|对 .+ (?:有效|失败)|在.+失败)`)
+	behaving        = text.Expression(`^([@A-Za-z][\w.:+/-]{1,40}(?: v?\d[\w.]*)?)(?: \w+)? (?:requires|needs|only (?:works|supports|accepts)|works (?:only|best|with|for)|does not support|doesn't support|supports|fails (?:on|for|with)|returns)\b`)
+	behavingChinese = text.Expression(`^([@A-Za-z][\w.:+/-]{1,40}(?: v?\d[\w.]*)?) ?(?:需要|要求|依赖|只支持|仅支持|不支持|支持|对 .+ (?:有效|失败)|在.+失败)`)
 
 	// passing are polite or momentary words, which will not matter tomorrow.
 	passing = text.Expression(`(?i)\bi have (?:a|an|some|one more|another) (?:quick )?(?:question|request|idea|favou?r)s?\b|\bi(?:'ll| will) (?:try|check|look|see|test|do (?:it|that))\b|^never mind\b|\b(?:likes?|loves?|hates?|enjoys?|loved|liked) (?:it|this|that|them|these|those|you|how|what)\b[^,;]{0,16}$|\bi(?:'m going to| am going to|'ll| will| want to| need to| have to|'d like to)(?: \w+)? (?:give|show|send|tell|ask|paste|share|explain)\b.*\b(?:you|it here|this|below)\b|\b(?:good ?bye|bye|gotta go|need to (?:go|leave|run) now|talk (?:to you )?(?:soon|later)|see you|take care|good ?night)\b[\s.!]*$|^(?:no|nope),? (?:problem|worries|need|thanks|thank you|idea|way|doubt|wonder)\b`)
