@@ -68,6 +68,19 @@ func (c Remember) Complete() (Remember, error) {
 	return c, mayPublish(c.By, r.Scopes, r.Owner)
 }
 
+// For is the completed command with this audience, unless the caller named another one. What is for everyone is in the
+// directory that all agents share.
+func (c Remember) For(to Scope) Remember {
+	if !c.assumed.scopes || !c.assumed.owner {
+		return c
+	}
+	c.Knowledge.Scopes = []Scope{to}
+	if r := c.Knowledge; to == Public && c.assumed.uri {
+		c.Knowledge.Text.URI = string(URIOf(c.ID, "", r.ContextType, r.Category, r.Type))
+	}
+	return c
+}
+
 // audience is the audience of an item; default: its owner.
 func (r Remembered) audience() []Scope {
 	if len(r.Scopes) == 0 {

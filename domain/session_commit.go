@@ -51,15 +51,8 @@ func (c CommitSession) audience(s Session) []Scope {
 
 // learned is the audience of lessons by the tenant's rule; empty for that of all lessons about work.
 func (c CommitSession) learned(rule LearningChanged) []Scope {
-	to := Public
-	switch cmp.Or(rule.LearnedFor, c.Unset) {
-	case LearnedShared:
-	case LearnedTeam:
-		to = OnlyTeam(c.By.Memberships).Scope()
-	default:
-		return nil
-	}
-	if to == "" || len(c.Scopes) > 0 || !c.By.MayPublish(to) {
+	to := cmp.Or(rule.LearnedFor, c.Unset).Audience(c.By)
+	if to == "" || len(c.Scopes) > 0 {
 		return nil
 	}
 	return []Scope{to}

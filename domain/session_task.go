@@ -195,6 +195,11 @@ func (c Category) Immutable() bool {
 	return c == CategoryEvents || c == CategoryCases || c == CategoryAntipatterns
 }
 
+// IsLesson tells whether items of a category are lessons, which a tenant may share.
+func (c Category) IsLesson() bool {
+	return c != "" && c != CategoryCases && !c.AboutUser()
+}
+
 // AboutUser tells whether items of a category are about the user and the user's surroundings, not about work.
 func (c Category) AboutUser() bool {
 	switch c {

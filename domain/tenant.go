@@ -100,6 +100,15 @@ const (
 	LearnedPrivate LearnedFor = "private" // as for all other lessons about work
 )
 
+// Audience is for whom the lessons of a caller are; empty for the caller alone.
+func (l LearnedFor) Audience(by Principal) Scope {
+	to := map[LearnedFor]Scope{LearnedShared: Public, LearnedTeam: OnlyTeam(by.Memberships).Scope()}[l]
+	if to == "" || !by.MayPublish(to) {
+		return ""
+	}
+	return to
+}
+
 // LearningStream is the stream of a tenant's [LearnedFor], in the tenant's log.
 const LearningStream = "learning:rule"
 

@@ -41,6 +41,7 @@ type Config struct {
 	Prover        record.Prover
 	Protections   func(context.Context) ([]domain.Protection, error)
 	Sessions      sessions.Sessions
+	Personal      func(domain.Category, domain.Text) string // why a lesson may be about a person; empty if it is not
 	Scrubbing     scrubbing.Scrubbing
 	Recorded      scrubbing.Recorded
 	Directory     people.Directory

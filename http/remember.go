@@ -24,6 +24,8 @@ import (
 type rememberInput struct {
 	Update serve.Boolean `query:"update" doc:"Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are."`
 
+	Lesson serve.Boolean `query:"lesson" doc:"An item of tools, skills, patterns or antipatterns without an owner and scopes is for those for whom lessons of sessions are (learned-for), or else for the caller's only team. What may be about a person is for the caller alone."`
+
 	OnSimilar string `query:"on_similar" enum:"report,link,refuse,vote" doc:"For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for."`
 }
 
@@ -56,6 +58,7 @@ func (s *Server) rememberOne(
 	ctx context.Context, c *serve.Call, from io.Reader, in *rememberInput,
 ) (*serve.Streamed, error) {
 	revise := serve.Value(in.Update.Read(&c.Found, "update"))
+	lesson := serve.Value(in.Lesson.Read(&c.Found, "lesson"))
 	onSimilar := in.onSimilar(&c.Found)
 	var err error
 	c.Sent, err = c.ReadWhole(from)
@@ -71,6 +74,11 @@ func (s *Server) rememberOne(
 	}
 	if command.Revisions, err = c.ExpectedRevisions(); err != nil {
 		return nil, err
+	}
+	if lesson {
+		if command, err = s.asLesson(ctx, command); err != nil {
+			return nil, err
+		}
 	}
 	command.OnSimilar = onSimilar
 	submission := c.Submission(command)
@@ -108,6 +116,24 @@ func (s *Server) rememberOne(
 		to.SetStatus(status)
 		serve.WriteJSON(to.BodyWriter(), reply.Body)
 	}}, nil
+}
+
+// asLesson gives a lesson the audience of the lessons of sessions.
+func (s *Server) asLesson(ctx context.Context, command domain.Remember) (domain.Remember, error) {
+	k := command.Knowledge
+	if !k.Category.IsLesson() || s.cfg.Sessions == nil || s.cfg.Personal == nil || s.cfg.Personal(k.Category, k.Text) != "" {
+		return command, nil
+	}
+	rule, err := s.cfg.Sessions.LearnedFor(ctx, command.By.Tenant)
+	rule = cmp.Or(rule, domain.LearnedShared)
+	to := rule.Audience(command.By)
+	if rule == domain.LearnedShared {
+		to = cmp.Or(to, domain.OnlyTeam(command.By.Memberships).Scope())
+	}
+	if to == "" {
+		return command, err
+	}
+	return command.For(to), err
 }
 
 // provenance tells how a record came about.

@@ -84,6 +84,11 @@ func (c *Client) RememberBeside(ctx context.Context, k Knowledge, onSimilar stri
 	return write(ctx, c, http.MethodPost, url.Values{"on_similar": {onSimilar}}, k)
 }
 
+// RememberLesson is RememberBeside for a lesson that is for those for whom lessons of sessions are.
+func (c *Client) RememberLesson(ctx context.Context, k Knowledge, onSimilar string) (Receipt, error) {
+	return write(ctx, c, http.MethodPost, url.Values{"on_similar": {onSimilar}, "lesson": {"true"}}, k)
+}
+
 // Save adds an item, or replaces the texts of the item with its id. Its Reason is recorded.
 func (c *Client) Save(ctx context.Context, k Knowledge) (Receipt, error) {
 	return write(ctx, c, http.MethodPost, url.Values{"update": {"true"}}, k)

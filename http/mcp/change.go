@@ -82,14 +82,20 @@ func readersOf(scopes []string) string {
 	return strings.Join(readers, ", ")
 }
 
-// remember stores knowledge about a user for that user, and knowledge about work for the group of [scopeFor].
+// remember stores knowledge about a user for that user, lessons for those for whom lessons of sessions are, and other
+// knowledge about work, or all of it in a host for a group, for the group of [scopeFor].
 // Knowledge that exists already gets a vote instead, even under concurrent requests.
 func remember(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k, err := in.knowledge()
 	if err != nil {
 		return nil, "", err
 	}
-	if len(k.Scopes) == 0 && !domain.Category(k.Category).AboutUser() {
+	keep := api.RememberBeside
+	switch category := domain.Category(k.Category); {
+	case len(k.Scopes) > 0 || category.AboutUser():
+	case category.IsLesson() && workOf(ctx).scope == "":
+		keep = api.RememberLesson
+	default:
 		switch scope, err := scopeFor(ctx, api); {
 		case err != nil:
 			return nil, "", err
@@ -97,7 +103,7 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 			k.Scopes = []string{scope}
 		}
 	}
-	done, err := api.RememberBeside(ctx, k, cmp.Or(in.text("on_similar"), string(domain.VoteSimilar)))
+	done, err := keep(ctx, k, cmp.Or(in.text("on_similar"), string(domain.VoteSimilar)))
 	if err != nil {
 		return nil, "", err
 	}

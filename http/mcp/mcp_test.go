@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestAHostRemembersAndFinds(t *testing.T) {
@@ -22,8 +24,10 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 		failure := w.call("remember", object{
 			"content": "chromedriver 124 fails on macOS 13", "category": "antipatterns", "task": "crawl a page",
 		}).ok()
-		same[any](t, failure["scopes"], []any{"team:pay"}, "what is about work is for the only team")
-		same[any](t, failure["seen_by"], "everyone in team:pay", "the answer says for whom")
+		same[any](t, failure["scopes"], []any{"public"}, "a lesson is for everyone")
+		same[any](t, failure["seen_by"], "everyone in the tenant", "the answer says for whom")
+		done := w.call("remember", object{"content": "The crawl of the shop took an hour", "category": "cases"}).ok()
+		same[any](t, done["scopes"], []any{"team:pay"}, "what else is about work is for the only team")
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools", "scopes": "team:pay"}).ok()
 
 		found := w.call("retrieve_memory", object{"query": "what colour is the background", "category": "preferences"})
@@ -370,6 +374,51 @@ func TestAPromptTellsWhatIsKnown(t *testing.T) {
 			like(t, got, containing("chromedriver 124 needs"), name)
 			same(t, strings.Contains(got, "Prefers teal"), name != "after_failure", name)
 		}
+	})
+}
+
+// What an agent remembers on purpose is for the same readers as if a rule had found it in a session.
+func TestALessonIsForThoseForWhomLessonsOfSessionsAre(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const everyone, place = "public", "viking://agent/memories/"
+		pay := []string{"team:pay"}
+		for _, test := range []struct {
+			rule, category, content, scope string
+			publishes                      bool
+			groups                         []string
+		}{
+			{"", "tools", "chromedriver 124 requires Chrome 124+", everyone, true, pay},
+			{"", "patterns", "1. 用高版本的 Chrome 启动\n2. 重试", everyone, true, nil},
+			{"", "skills", "sales-dashboard-builder cleans NaN rows first", everyone, true, nil},
+			{"", "antipatterns", "Login fails after the redirect\nEnvironment: Windows 11, Node 20", everyone, true, pay},
+			{"", "tools", "Bob needs insulin every day", "user:zoe", true, pay},
+			{"", "patterns", "问王芳要密码，然后登录", "user:zoe", true, nil},
+			{"", "antipatterns", "The user prefers to be called at night", "user:zoe", true, nil},
+			{"", "cases", "chromedriver 124 did not start", "team:pay", true, pay},
+			{"", "tools", "geckodriver 0.34 requires Firefox 115", "team:pay", false, pay},
+			{"", "tools", "safaridriver 17 requires Safari 17", "user:zoe", false, nil},
+			{"team", "tools", "edgedriver 124 requires Edge 124", "team:pay", true, pay},
+			{"private", "tools", "operadriver 124 requires Opera 110", "user:zoe", true, pay},
+			{"shared", "tools", "chromedriver 125 requires Chrome 125+", everyone, true, pay},
+		} {
+			if test.rule != "" {
+				root := []string{"Authorization: Bearer " + rootKey, "Annals-Tenant: " + w.tenant}
+				change := servertest.Request(t, http.MethodPut, w.url+"/v1/settings/learned-for", object{"learned_for": test.rule}, root...)
+				if status, _, body := servertest.Answer(t, http.DefaultClient, change); status != http.StatusOK {
+					t.Fatalf("%d %s", status, body)
+				}
+			}
+			w.key = w.given(object{"subject": "user:zoe", "memberships": test.groups, "publish_public": test.publishes})
+			done := w.callOn(w.byHTTP(false), "remember", object{"content": test.content, "category": test.category}).ok()
+			if uri := done["uri"].(string); done["scopes"].([]any)[0] != test.scope || strings.HasPrefix(uri, place) != (test.scope == everyone) {
+				t.Errorf("rule %q: %q is for %v at %s, want %s", test.rule, test.content, done["scopes"], uri, test.scope)
+			}
+		}
+		w.key = w.given(object{"subject": "user:bob"})
+		hits := w.callOn(w.byHTTP(false), "retrieve_memory", object{"query": "chromedriver Chrome", "category": "tools"}).ok()
+		same[any](t, hits["count"], 2.0, "a second user finds", hits)
+		hits = w.callOn(w.byHTTP(false), "retrieve_memory", object{"query": "insulin, geckodriver, operadriver"}).ok()
+		same[any](t, hits["count"], 0.0, "a second user finds", hits)
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/policies"
@@ -71,7 +72,7 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Verification: verifications, Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
-		Sessions: sessions.Sessions{Log: b.Log}, Directory: people.Directory{Log: b.Log.Reader},
+		Sessions: sessions.Sessions{Log: b.Log}, Personal: extraction.Personal, Directory: people.Directory{Log: b.Log.Reader},
 		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }

@@ -115,3 +115,73 @@ func TestReportsReachEverybodyButForWhatIsAboutPersons(t *testing.T) {
 		t.Logf("%d of %d reports reach a second user", reached, wanted)
 	})
 }
+
+// What one user's agent learns, another user's agent finds: before a task, after a skill was pushed, on another machine,
+// and in the analysis of a failure. Another tenant finds nothing.
+func TestOneAgentLearnsAndAllBenefit(t *testing.T) {
+	type question struct{ query, directory, want string }
+	each(t, keyed, func(t *testing.T, w *world) {
+		w.learning()
+		w.embedding()
+		amy, ben := w.who(true, "amy")[0], w.who(false, "ben")[0]
+		w.ask("POST", "/v1/tenants", object{"name": "other"}, as(rootKey)).want(http.StatusCreated)
+		stranger := w.keyFor(object{"subject": "user:ben"}, "Annals-Tenant: other")
+		answers := func(q question, by header) string {
+			found := w.find(object{"query": q.query, "target_uri": "viking://agent/" + q.directory + "/", "limit": 5}, by)
+			return fmt.Sprint(found["memories"], found["skills"])
+		}
+		task := func(id, said string, private int, want ...string) {
+			t.Helper()
+			for message := range strings.SplitSeq(said, " ~ ") {
+				role := map[string]string{"u": "user", "a": "assistant"}[message[:1]]
+				w.ask("POST", sessionsPath+"/"+id+"/messages", object{"role": role, "content": message[3:]}, amy).object()
+			}
+			done := w.ask("POST", sessionsPath+"/"+id+"/commit", nil, amy).object()
+			same(t, fmt.Sprint(done["learned_for"]), "[public]", id)
+			path := "/api/v1/tasks/" + done["task_id"].(string)
+			w.ask("POST", "/api/v1/system/wait", object{"timeout": 20}, amy).object()
+			result := w.ask("GET", path, nil, amy).object()["result"].(object)
+			same(t, fmt.Sprint(result["learned_for"]), fmt.Sprint(want), "learned by", id)
+			reasons := 0
+			for _, l := range result["lessons"].([]any) {
+				l := l.(object)
+				if alone := fmt.Sprint(l["scopes"]) == "[user:amy]"; alone != (l["private"] != nil) {
+					t.Errorf("%s: %v", id, l)
+				} else if alone {
+					reasons++
+				}
+			}
+			same(t, reasons, private, id, "keeps private", result["lessons"])
+		}
+		questions := []question{
+			{"xlsx_to_csv", "memories/tools", "xlsx_to_csv fails for .xlsm"}, {"sales dashboard from a workbook", "memories/skills", "Cleans NaN rows"},
+			{"dashboard skill", "skills", "sales-dashboard-builder"}, {"chromedriver setup", "memories/tools", "chromedriver 124 requires Chrome 124+"},
+			{"scrape example.com", "memories/antipatterns", "does not start on macOS 12"}, {"geckodriver 设置", "memories/tools", "geckodriver 0.34 需要 Firefox 115"},
+			{"xlsm 文件", "memories/tools", "对 .xlsm 失败"}, {"抓取 example.org", "memories/antipatterns", "geckodriver 无法启动"}, {"周报", "memories/skills", "先清理空行"},
+		}
+		for _, q := range questions { // flow A: nothing is known yet
+			same(t, answers(q, ben), "[] []", q.query)
+		}
+		task("openspace-evo-1", "u: Analyse sales.xlsx and build a dashboard ~ a: Final response: The dashboard has four charts\nxlsx_to_csv fails for .xlsm ~ a: Tool sequence: shell:xlsx_to_csv → python:pandas ~ a: Environment: os=Linux; python=3.12 ~ a: Skill 'sales-dashboard-builder' evolved: Cleans NaN rows, then draws bar charts", 1, "public")
+		task("openspace-evo-2", "u: 分析 sales.xlsx 并生成仪表盘 ~ a: Final response: 仪表盘已生成\nxlsx2html 对 .xlsm 失败 ~ a: Tool sequence: shell:xlsx2html ~ a: Environment: os=Linux; python=3.12 ~ a: Skill 'weekly-report' evolved: 先清理空行，再生成周报", 1, "public")
+		w.ask("POST", "/api/v1/skills", object{"data": object{"name": "sales-dashboard-builder", "description": "Builds a dashboard of sales from a workbook", "content": "# Steps", "metadata": object{"os": "Linux"}}}, amy).object()
+		task("openspace-evo-3", "u: Fix the chromedriver version mismatch ~ a: Final response: chromedriver 124 requires Chrome 124+ ~ a: Tool sequence: shell:chromedriver → browser:open ~ a: Environment: os=Darwin; python=3.12", 1, "public")
+		task("openspace-evo-4", "u: 修复 geckodriver 版本不匹配 ~ a: Final response: geckodriver 0.34 需要 Firefox 115 ~ a: Tool sequence: shell:geckodriver ~ a: Environment: os=Darwin; python=3.12", 1, "public")
+		task("openspace-neg-5", "a: POLARITY: negative — this run failed ~ u: Scrape example.com ~ a: Failure reason: chromedriver 123 does not start on macOS 12 ~ a: Tool sequence: Read → Bash ~ a: Environment: os=Darwin; python=3.11", 0, "public")
+		task("openspace-neg-6", "a: POLARITY: negative — 这是一个失败的执行记录 ~ u: 抓取 example.org ~ a: Failure reason: 在 macOS 12 上 geckodriver 无法启动 ~ a: Tool sequence: Read → Bash ~ a: Environment: os=Darwin; python=3.11", 0, "public")
+		task("openspace-neg-7", "a: POLARITY: negative ~ u: Call the clinic ~ a: Failure reason: Bob Miller has no insurance", 1)
+		task("openspace-evo-8", "u: 我喜欢柱状图 ~ a: Final response: 王芳的报表已发送", 2)
+		for _, q := range questions { // flows B, C and D
+			if got := answers(q, ben); !strings.Contains(got, q.want) {
+				t.Errorf("%q: a second user finds %s", q.query, got)
+			}
+			same(t, answers(q, stranger), "[] []", "another tenant asks", q.query)
+		}
+		for _, private := range []string{"Bob Miller insurance", "王芳的报表", "我喜欢柱状图"} {
+			found := fmt.Sprint(w.find(object{"query": private, "limit": 20}, ben))
+			if strings.Contains(found, "Bob") || strings.Contains(found, "王芳") || strings.Contains(found, "我喜欢") {
+				t.Errorf("a second user finds %s", found)
+			}
+		}
+	})
+}

@@ -65,7 +65,7 @@ func (a assignment) countsOwner() domain.Principal {
 func (a assignment) scopes(f LessonDraft) []domain.Scope {
 	switch {
 	case f.Private != "" || f.Category.AboutUser():
-	case f.Category != domain.CategoryCases && len(a.learned) > 0:
+	case f.Category.IsLesson() && len(a.learned) > 0:
 		return a.learned
 	case len(a.audience) > 0:
 		return a.audience

@@ -12,7 +12,7 @@ var (
 	// favour is a first person who only asks: how do I …, show me …
 	favour = text.Expression(`(?i)\bi/o\b|\b(?:do|can|could|should|would|must) i\b|\b(?:help|show|tell|give|let|remind|send|teach) me\b|[帮给让]我|告诉我|我(?:该|应该|要|能)?(?:怎么|如何)`)
 	// told is what an assistant repeats about the user.
-	told = text.Expression(`(?i)(?:^|since|because|given that|as) you(?:'re| are|'ve| have| told| said| mentioned| live| like| prefer| suffer| feel)\b|\bgiven your\b|\byour (?:doctor|wife|husband|partner|son|daughter|mother|father|mom|dad|family|kids?|health|boss|salary)\b|(?:因为|既然|由于)[你您]`)
+	told = text.Expression(`(?i)(?:^|since|because|given that|as) you(?:'re| are|'ve| have| told| said| mentioned| live| like| prefer| suffer| feel)\b|\bthe user (?:prefers|likes|dislikes|hates|loves|lives|suffers|told|said)\b|用户(?:喜欢|偏好|讨厌|住在|告诉)|\bgiven your\b|\byour (?:doctor|wife|husband|partner|son|daughter|mother|father|mom|dad|family|kids?|health|boss|salary)\b|(?:因为|既然|由于)[你您]`)
 )
 
 // Reasons for which a finding is for the owner alone.
@@ -25,6 +25,13 @@ const (
 	unsupported = "the model says more than the messages that it names"
 	unshared    = "neither the commit nor the rule for lessons shares it"
 )
+
+// Personal is why a lesson that an agent states may be about a person; empty if it is not.
+func Personal(category domain.Category, said domain.Text) string {
+	stated := domain.Part{Type: domain.PartText, Text: said.Task + "\n" + said.Content}
+	return personal(Conversation{Messages: []Message{{Role: domain.RoleAssistant, Parts: []domain.Part{stated}}}},
+		LessonDraft{Category: category, Task: said.Task, Content: said.Content, Abstract: said.Abstract, Sources: []int{0}})
+}
 
 // personal is why a finding may be about a person, so that no rule of the tenant shares it; empty if it is not: a peer
 // said it, a sentence behind it is about its speaker, or its subject may be somebody's name.
@@ -49,8 +56,8 @@ func personal(c Conversation, f LessonDraft) string {
 	written = words(said)
 	for _, i := range f.Sources {
 		user := c.Messages[i].Role == domain.RoleUser
-		if f.Category == domain.CategoryTools && f.Counted == nil && !ofThing(f.Content) &&
-			(user || !strings.HasPrefix(f.Content, strings.ToLower(f.Content[:1]))) {
+		if first, _, _ := strings.Cut(f.Content, " "); f.Category == domain.CategoryTools && f.Counted == nil &&
+			!ofThing(f.Content) && (user || capitalised().MatchString(first) && !isThing(strings.ToLower(first))) {
 			return maybePerson // by that name
 		}
 		for _, s := range text.Sentences(c.Messages[i].Text()) {

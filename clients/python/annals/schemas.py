@@ -1525,6 +1525,7 @@ class _TaskLesson(TypedDict):
 
 class TaskLesson(_TaskLesson, total=False):
     item: str
+    private: str
     reason: str
     scopes: List[str]
     target: str
@@ -1678,4 +1679,5 @@ class ListQuery(TypedDict, total=False):
 
 class RememberQuery(TypedDict, total=False):
     update: bool
+    lesson: bool
     on_similar: Literal['report', 'link', 'refuse', 'vote']

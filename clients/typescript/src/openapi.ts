@@ -3192,6 +3192,8 @@ export interface components {
             decision: "create" | "merge" | "supersede" | "vote" | "skip";
             /** @description The id of the item that was made. */
             item?: string;
+            /** @description Why only the session's user may see the item. */
+            private?: string;
             reason?: string;
             /** @description Who may see the item. */
             scopes?: string[];
@@ -3899,6 +3901,8 @@ export interface operations {
             query?: {
                 /** @description Other content under a taken id revises that item instead of being refused. A caller who may change the item may leave its owner and its scopes as they are. */
                 update?: boolean;
+                /** @description An item of tools, skills, patterns or antipatterns without an owner and scopes is for those for whom lessons of sessions are (learned-for), or else for the caller's only team. What may be about a person is for the caller alone. */
+                lesson?: boolean;
                 /** @description For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for. */
                 on_similar?: "report" | "link" | "refuse" | "vote";
             };

@@ -163,7 +163,7 @@ func OpenService(
 	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
 	api := annalshttp.Config{
 		Subscriptions: s.subscriptions,
-		Reporter:      reports, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log},
+		Reporter:      reports, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log}, Personal: extraction.Personal,
 		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Finder: log.Finder,
 		Policy: knowledge.Policy, Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
 		Protections: ProtectionsOf(db), Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
