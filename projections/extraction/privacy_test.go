@@ -183,9 +183,13 @@ func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			affair := rapid.SampledFrom(slices.Sorted(maps.Keys(affairs))).Draw(rt, "affair")
 			said := strings.NewReplacer("WHO", rapid.SampledFrom(affairs[affair]).Draw(rt, "who"), "MARK", "zqzq").Replace(affair)
-			session := rapid.SampledFrom([]string{"openspace-evo-", "openspace-neg-"}).Draw(rt, "kind") + fmt.Sprint(w.read)
 			role := rapid.SampledFrom([]string{"user", "assistant", "assistant"}).Draw(rt, "role")
-			w.say(session, by("user", "", "Fix the crash"), by(role, "", strings.ReplaceAll(rapid.SampledFrom(layouts).Draw(rt, "layout"), "SAID", said)))
+			for _, layout := range rapid.Permutation(layouts).Draw(rt, "layouts")[:4] {
+				for _, kind := range []string{"openspace-evo-", "openspace-neg-"} {
+					task := fmt.Sprint(rapid.SampledFrom([]string{"Fix crash ", "登录邮箱 "}).Draw(rt, "task"), w.read)
+					w.say(kind+fmt.Sprint(w.read), by("user", "", task), by(role, "", strings.ReplaceAll(layout, "SAID", said)))
+				}
+			}
 			bo := w.by
 			bo.Subject, bo.Role = "user:bo", domain.Member
 			page := must(w.base.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
