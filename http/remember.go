@@ -121,7 +121,8 @@ func (s *Server) rememberOne(
 // asLesson gives a lesson the audience of the lessons of sessions.
 func (s *Server) asLesson(ctx context.Context, command domain.Remember) (domain.Remember, error) {
 	k := command.Knowledge
-	if !k.Category.IsLesson() || s.cfg.Sessions == nil || s.cfg.Personal == nil || s.cfg.Personal(k.Category, k.Text) != "" {
+	if !k.Category.IsLesson() || s.cfg.Sessions == nil || s.cfg.Personal == nil ||
+		s.cfg.Personal(k.Category, k.Text) != "" {
 		return command, nil
 	}
 	rule, err := s.cfg.Sessions.LearnedFor(ctx, command.By.Tenant)

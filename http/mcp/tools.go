@@ -56,9 +56,9 @@ func (f field) saying(description string) field {
 
 const rememberDescription = "Remember one thing that will help later. The answer says who sees it, and names similar " +
 	"items: if one is out of date or wrong, report or supersede it. What is about the user is kept for the user. " +
-	"Unless scopes say otherwise, lessons about tools, skills, patterns and failures are for everyone if the tenant shares " +
-	"them, and what else is about work is for the project or team of this session, or else for the caller's only team, or " +
-	"else for the caller alone."
+	"Unless scopes say otherwise, lessons about tools, skills, patterns and failures are for everyone if the tenant " +
+	"shares them, and what else is about work is for the project or team of this session, or else for the caller's " +
+	"only team, or else for the caller alone."
 
 // tools are the tools for models.
 func tools() []tool {
