@@ -117,10 +117,10 @@ type Lesson struct {
 	Sources    []string    `data:"sources"` // ids of the message events that it was found in
 	Neighbours []Neighbour `data:"neighbours,omitempty"`
 	Decision   Decision    `data:"decision"`
-	Item       string      `data:"item,omitempty"`    // id of the item that it became; empty if none
-	Target     string      `data:"target,omitempty"`  // id of the item that it repeats, extends or replaces; may be empty
-	Scopes     []Scope     `data:"scopes,omitempty"`  // scopes of the item that it became or repeats; empty if none
-	Private    string      `data:"private,omitempty"` // why this item is for the owner alone; empty if it is not
+	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if none
+	Target     string      `data:"target,omitempty"` // id of the item that it repeats, extends or replaces; may be empty
+	Doubts     []string    `data:"doubts,omitempty"` // ids of items that may no longer hold, for people to review with its own
+	Scopes     []Scope     `data:"scopes,omitempty"` // scopes of the item that it became or repeats; empty if none
 	Text       LessonText
 }
 
@@ -165,7 +165,7 @@ type Decision string
 
 // The decisions. Merged and superseded items stay in the record, with what took their place.
 const (
-	DecideCreate    Decision = "create"    // a new item
+	DecideCreate    Decision = "create"    // a new item; a target is newer, and replaces it at once
 	DecideMerge     Decision = "merge"     // a new item with both contents replaces the target
 	DecideSupersede Decision = "supersede" // a new item with another content replaces the target
 	DecideVote      Decision = "vote"      // the lesson repeats the target and counts as a vote for it

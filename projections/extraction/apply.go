@@ -58,6 +58,19 @@ func (a assignment) saidAt(l domain.Lesson) time.Time {
 	return time.Time{}
 }
 
+// said is when a finding was said.
+func (a assignment) said(f LessonDraft) time.Time {
+	return a.saidAt(domain.Lesson{Sources: a.sources(f.Sources)})
+}
+
+// saidOf is when an item was said. What is recorded without a time holds since then.
+func saidOf(k *domain.Knowledge) time.Time {
+	if k.OccurredAt.IsZero() {
+		return k.CreatedAt
+	}
+	return k.OccurredAt
+}
+
 // apply carries out the decisions. A step that was done before changes nothing. Independent lessons are submitted
 // together, then replacements one by one.
 func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, lessons []domain.Lesson) error {
@@ -79,14 +92,45 @@ func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, les
 		}
 	}
 	for i, l := range lessons {
-		if l.Decision != domain.DecideMerge && l.Decision != domain.DecideSupersede {
-			continue
+		var err error
+		switch {
+		case l.Decision == domain.DecideMerge, l.Decision == domain.DecideSupersede:
+			err = a.replace(ctx, reader, writer, l)
+		case l.Decision == domain.DecideCreate && l.Target != "":
+			err = a.supersede(ctx, writer, l, l.Item, l.Target)
 		}
-		if err := a.replace(ctx, reader, writer, l); err != nil {
+		if err == nil && len(l.Doubts) > 0 {
+			err = a.propose(ctx, reader, writer, l)
+		}
+		if err != nil {
 			return fmt.Errorf("carry out decision %d of task %s: %w", i+1, a.task, err)
 		}
 	}
 	return nil
+}
+
+// supersede replaces one of the owner's items by another one.
+func (a assignment) supersede(ctx context.Context, writer Writer, l domain.Lesson, id, successor string) error {
+	_, err := writer.Submit(ctx, domain.Submission{Command: domain.Supersede{
+		Target: domain.Target{By: a.by(), ID: id}, Successor: successor, Reason: l.Text.Reason,
+	}, By: a.by(), Origin: a.origin(l)})
+	return final(ctx, a.about(l), err)
+}
+
+// propose proposes to review the item of a lesson together with what it puts in doubt.
+func (a assignment) propose(ctx context.Context, reader Reader, writer Writer, l domain.Lesson) error {
+	var items []*domain.Knowledge
+	command := domain.ProposeReview{By: a.by(), Kind: domain.Contradiction, Items: append([]string{l.Item}, l.Doubts...)}
+	for _, id := range command.Items {
+		k, err := reader.Find(ctx, a.tenant, id)
+		if err != nil {
+			return final(ctx, a.about(l), err)
+		}
+		items = append(items, k)
+	}
+	command.ID = domain.ProposalID(command.Kind, items)
+	_, err := writer.Submit(ctx, domain.Submission{Command: command, By: a.by(), Origin: a.origin(l)})
+	return final(ctx, a.about(l), err)
 }
 
 // longestTranscript limits the bytes of the transcript in an archive's item.

@@ -34,11 +34,10 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 		if m.Role != domain.RoleUser {
 			continue
 		}
-		for _, sentence := range text.Sentences(m.Prose()) {
-			f, is := stated(sentence)
-			said := func(tool LessonDraft) bool {
-				return f.Category == domain.CategoryEntities && strings.HasSuffix(plainText.Replace(sentence), tool.Content)
-			}
+		for _, sentence := range assertions(m.Prose()) {
+			f, is := stated(sentence.own)
+			f.Content = sentence.said
+			said := func(tool LessonDraft) bool { return f.Category == domain.CategoryEntities && tool.Content == f.Content }
 			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)
@@ -71,7 +70,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Correction, s = true, affirmed.Replace(s)
 	}
 	noted := either(s, remembering, rememberingChinese)
-	if asked && !noted {
+	if asked && !noted || borrowed(s) {
 		return LessonDraft{}, false
 	}
 	if either(s, preferring, preferringChinese) {
@@ -80,13 +79,17 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Tags = tagsOf("preference", f.Key)
 		return f, true
 	}
-	for _, fact := range identity {
-		if fact.expression().MatchString(s) {
-			f.Category, f.Key, f.Single = domain.CategoryProfile, fact.key, fact.single
-			f.Task = in(s, "Who the user is", "用户是谁")
-			f.Tags = tagsOf("background", f.Key)
-			return f, true
+	if found, is := factOf(s); is {
+		f.Category, f.Key = domain.CategoryProfile, found.key
+		f.Single, f.Doubtful = found.single && !found.unsure, found.unsure
+		if f.Value = found.value; retracts(sentence) || found.unsure {
+			f.Value = "" // it says what is not
 		}
+		f.Task = in(s, "Who the user is", "用户是谁")
+		f.Tags = tagsOf("background", f.Key)
+		return f, true
+	} else if framed().MatchString(s) && !noted {
+		return LessonDraft{}, false
 	}
 	switch {
 	case either(s, deciding, decidingChinese), dated().MatchString(s), doing().MatchString(s):
@@ -115,9 +118,14 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	for i, m := range c.Messages {
 		said := strings.TrimSpace(m.Text()) // code or a quotation alone is what is to be kept
 		if prose := strings.TrimSpace(m.Prose()); prose != "" {
-			all := text.Sentences(prose)
-			left := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !asserts(s, false) || covered(s, known) })
-			if said = prose; len(left) == 0 || len(findings) > 0 {
+			var left []string
+			all := assertions(prose)
+			for _, s := range all {
+				if asserts(s.own, false) && !covered(s.said, known) {
+					left = append(left, s.said)
+				}
+			}
+			if said = prose; len(left) == 0 || len(findings) > 0 || len(all) < len(text.Sentences(prose)) {
 				said = strings.Join(left, " ")
 			}
 		}
@@ -144,11 +152,11 @@ func covered(sentence string, known map[string]bool) bool {
 
 // affirmed turns a retraction into what it ends.
 var affirmed = strings.NewReplacer(
-	"no longer ", "", " no longer", "", "stopped using", "use", "quit using", "use", "gave up using", "use",
+	"used to ", "", "no longer ", "", " no longer", "", "stopped using", "use", "quit using", "use", "gave up using", "use",
 	"given up using", "use", "stopped ", "", "quit ", "", "gave up ", "", "given up ", "",
 	"decided not to", "decided to", "decided against", "decided to",
 	"don't ", "", "doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
-	"停止使用", "用", "停用", "用", "放弃了使用", "用", "放弃了", "", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+	"我不", "我", "我们不", "我们", "以前", "", "曾经", "", "停止使用", "用", "停用", "用", "放弃了使用", "用", "放弃了", "", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
 	"戒烟了", "抽烟", "戒了烟", "抽烟", "戒酒了", "喝酒", "戒掉了", "喝", "戒了", "喝",
 )
 

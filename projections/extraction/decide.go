@@ -95,6 +95,7 @@ func sameScopes(x, y []domain.Scope) bool {
 func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
 	var lessons []domain.Lesson
 	all := combined(findings)
+	slices.SortStableFunc(all, func(x, y LessonDraft) int { return a.said(x).Compare(a.said(y)) })
 	for i := range all {
 		all[i].Correction = all[i].Correction || retracts(all[i].Content)
 	}
@@ -180,6 +181,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 		k := &domain.Knowledge{
 			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Text: domain.Text{Content: other.Text.Content},
 			Class: domain.Class{Category: other.Category, Polarity: other.Polarity}, DerivedFrom: other.Sources,
+			OccurredAt: a.saidAt(other),
 		}
 		n := neighbour{item: k, verdict: compared(k, f), keyed: f.Key != "" && f.Key == other.Text.Key, now: true}
 		switch { // what a later lesson replaces is not said any more
@@ -187,7 +189,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 		case other.Category == f.Category && n.verdict.Kind == compare.Duplicate:
 			lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
 			return lesson, nil
-		case other.Item != "" && replaced(n.verdict):
+		case other.Item != "" && (replaced(n.verdict) || n.fills(f) || n.doubted(f)):
 			said = append(said, n)
 		}
 	}
@@ -254,6 +256,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 ) *domain.Knowledge {
 	decide := func(decision domain.Decision, k *domain.Knowledge, reason string) *domain.Knowledge {
 		lesson.Decision, lesson.Target, lesson.Text.Reason = decision, k.ID, reason
+		lesson.Doubts = slices.DeleteFunc(lesson.Doubts, func(id string) bool { return id == k.ID })
 		return k
 	}
 	for _, n := range known {
@@ -272,15 +275,21 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches a wider audience than before
 		switch {
 		case targeted(before, n.item.ID):
+		case mine && a.said(f).Before(saidOf(n.item)) && !keyed(f.Category):
+			if n.fills(f) || f.Correction && replaced(n.verdict) {
+				return decide(domain.DecideCreate, n.item, "something newer is known")
+			}
 		case mine && contradicts && retracts(f.Content):
 			return decide(domain.DecideSupersede, n.item, "it says that this no longer holds")
+		case mine && n.doubted(f):
+			lesson.Doubts = append(lesson.Doubts, n.item.ID)
 		case f.Category.Immutable() || n.item.Category.Immutable():
 		case keyed(f.Category) && n.keyed && alike && (mine || a.shared(f)):
 			return decide(domain.DecideMerge, n.item, "there is one item for all that is known of it")
 		case !mine:
 		case f.Correction && replaced(n.verdict):
 			return decide(domain.DecideSupersede, n.item, "it corrects what was said before")
-		case n.keyed && f.Single && replaced(n.verdict):
+		case n.fills(f):
 			return decide(domain.DecideSupersede, n.item, "there is one such fact, and it has changed")
 		case n.now || contradicts || n.verdict.Rule == compare.Unsure || retracts(f.Content+"\n"+n.item.Text.Content):
 			// both are kept, and people review them
@@ -294,7 +303,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 // targeted reports whether a lesson replaces an item.
 func targeted(lessons []domain.Lesson, id string) bool {
 	return id != "" && slices.ContainsFunc(lessons, func(l domain.Lesson) bool {
-		return l.Target == id && l.Decision != domain.DecideSkip && l.Decision != domain.DecideVote
+		return l.Target == id && (l.Decision == domain.DecideSupersede || l.Decision == domain.DecideMerge)
 	})
 }
 
@@ -303,8 +312,7 @@ func retracts(s string) bool { return either(straight.Replace(s), retracting, re
 
 // mergeable reports whether two items of a category about the same topic are merged.
 func mergeable(c domain.Category) bool {
-	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns ||
-		c == domain.CategoryProfile
+	return c == domain.CategoryPreferences || c == domain.CategoryEntities || c == domain.CategoryPatterns
 }
 
 // write writes the text of the item.

@@ -80,7 +80,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			{"We stopped using Jenkins.", domain.DecideSupersede},
 			{"I no longer live in Lisbon.", domain.DecideSupersede},
 			{"We decided not to use Kafka.", domain.DecideSupersede},
-			{"我住在杭州。", domain.DecideCreate},
+			{"我住在杭州。", domain.DecideSupersede},
 			{"我已经不住在杭州了。", domain.DecideSupersede},
 			{"I own a car.", domain.DecideCreate},
 			{"My wife no longer owns a car.", domain.DecideCreate},

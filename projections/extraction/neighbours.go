@@ -3,6 +3,8 @@ package extraction
 import (
 	"cmp"
 	"context"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -47,7 +49,7 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 
 // corrected are the categories of the items that a finding may repeat or correct.
 func corrected(f LessonDraft) []domain.Category {
-	if f.Correction && f.Category.AboutUser() {
+	if (f.Correction || ended(f.Content) != "") && f.Category.AboutUser() {
 		return slices.DeleteFunc(slices.Clone(domain.Categories), func(c domain.Category) bool { return !c.AboutUser() })
 	}
 	return []domain.Category{f.Category}
@@ -65,6 +67,48 @@ type neighbour struct {
 // replaced reports whether a correction replaces the item: both cannot hold, or they differ in one place.
 func replaced(v compare.Verdict) bool { return v.Kind == compare.Contradiction || v.Another }
 
+// fills reports whether a finding takes the place of the item, since both tell a fact of which there is one.
+func (n neighbour) fills(f LessonDraft) bool {
+	return n.keyed && f.Single && n.item.Category == f.Category && (f.Value != "" || replaced(n.verdict))
+}
+
+// doubted reports whether the item may no longer hold because of a finding.
+func (n neighbour) doubted(f LessonDraft) bool {
+	if n.item.Category.Immutable() || n.keyed && f.Doubtful && n.item.Category == f.Category {
+		return !n.item.Category.Immutable()
+	}
+	gone := ended(f.Content)
+	if gone == "" || ended(n.item.Text.Content) != "" {
+		return false
+	}
+	if isChinese(gone) {
+		runes := []rune(gone)
+		return strings.Contains(n.item.Text.Content, string(runes[max(0, len(runes)-2):]))
+	}
+	known, all, named := words(n.item.Text.Content+" "+strings.Join(n.item.Text.Tags["key"], " ")), true, false
+	for _, word := range strings.Fields(gone) {
+		if terms := words(word); len(terms) > 0 && len(gone) > 0 {
+			has := !slices.ContainsFunc(slices.Collect(maps.Keys(terms)), func(term string) bool { return !known[term] })
+			upper := unicode.IsUpper([]rune(word)[0])
+			if upper && !has {
+				return false
+			}
+			all, named = all && has, named || upper
+		}
+	}
+	return (all || named) && len(words(gone)) > 0
+}
+
+// ended is what a statement says is no more; empty if it says so of nothing.
+func ended(s string) string {
+	for _, expression := range []func() *regexp.Regexp{leaving, ending, endingChinese} {
+		if found := expression().FindStringSubmatch(straight.Replace(s)); found != nil {
+			return strings.Trim(strings.Join(found[1:], ""), " ,")
+		}
+	}
+	return ""
+}
+
 // weight orders neighbours: first those with the same key, then those that a correction replaces, then by likeness.
 func (n neighbour) weight() float64 {
 	weight := n.verdict.Score
@@ -81,6 +125,9 @@ func (n neighbour) weight() float64 {
 // retraction ends only the statement that it takes back, about the same subject.
 func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 	said := func(content string, p domain.Polarity) compare.Prepared {
+		if f.Category == domain.CategoryPreferences && k.Category == f.Category {
+			content = wished(content)
+		}
 		return compare.Prepare(compare.Item{Content: content, Negative: p == domain.Negative})
 	}
 	finding := said(f.Content, cmp.Or(f.Polarity, polarityOf(f.Category)))
@@ -91,7 +138,7 @@ func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 			verdict = v
 		}
 	}
-	if retracts(f.Content) && verdict.Kind != compare.Duplicate {
+	if retracts(f.Content) && (verdict.Kind != compare.Duplicate || !retracts(k.Text.Content)) {
 		verdict.Kind, verdict.Rule, verdict.Another = compare.Unrelated, compare.Unsure, false
 		for _, line := range append(statements(k), k.Text.Content) {
 			if ends(f.Content, line) {
@@ -100,6 +147,12 @@ func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 		}
 	}
 	return verdict
+}
+
+// wished gives a preference the same beginning in all wordings.
+func wished(s string) string {
+	s = straight.Replace(s)
+	return wishingChinese().ReplaceAllString(wishing().ReplaceAllString(s, "I like "), "我喜欢")
 }
 
 // ends reports whether a clause of a retraction takes a statement back.
@@ -116,7 +169,7 @@ func ends(retraction, statement string) bool {
 
 // statements are the texts that were merged into an item.
 func statements(k *domain.Knowledge) []string {
-	if !mergeable(k.Category) {
+	if !mergeable(k.Category) && k.Category != domain.CategoryProfile {
 		return nil
 	}
 	return strings.Split(k.Text.Content, "\n")

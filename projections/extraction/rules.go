@@ -18,14 +18,23 @@ var (
 	preferring        = text.Expression(`(?i)\b(?:i|we|the user|user)(?: really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|(?:want|would like) you to (?:always|never))\b|\b(?:i|we)(?:'d| would)(?: really| strongly| always)? (?:prefer|like you to (?:always|never))\b|\bi(?:'m| am)(?: \w+){0,2} (?:into|fond of|(?:big |huge )?fan of)\b|^(?:(?:and|also|btw|by the way),? )?i (?:mostly |mainly |only |usually )?use [\w.+-]+(?:,? not\b|[.!]?$)|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:no,? )?(?:please )?(?:don't|do not) (?:ever )?(?:use|touch|edit|change|modify|commit|push|delete|remove|install|run|add|write|create|ask)\b|\bby default,? use\b`)
 	preferringChinese = text.Expression(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后.{0,12}(?:请|都|不要|别|一律|先)|以后用|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
 
-	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b`)
-	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|(?:改成|改用|改为)|不再|应该是`)
+	// wishing begins what is preferred. The rest is the same in all wordings.
+	wishing        = text.Expression(`(?i)^(?:(?:and|also|btw|by the way|please|so|well|hey|hi|remember that|note that|just|from now on|in future|by default),? )*(?:(?:i|we)(?:'d| would)?(?: (?:really|strongly|always|usually|generally|also|personally|just|absolutely|still|do|much|very much))* (?:prefer|like|love|enjoy|favou?r|rather have|want)(?: you)?(?: to)?(?: (?:always|use|using|have|having|work in|working in))*|(?:please )?(?:always|from now on,?)(?: (?:please|use|using|work in))*|use) (?:the )?`)
+	wishingChinese = text.Expression(`^(?:(?:我们?|请|以后|今后|从现在起|默认|一律|务必|都|总是|始终|永远|更|比较|最|一直|还是|平时|喜欢|偏好|偏爱|习惯|倾向于?|使用|采用|用)[，,]?)+`)
+
+	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b|\bturn(?:s|ed) out\b|\bafter all\b`)
+	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|原来|才发现|后来发现|结果发现|搞错|(?:改成|改用|改为)|不再|应该是`)
 
 	// mending begins a statement that takes back what was just said.
 	mending = text.Expression(`(?i)^(?:(?:sorry|oops|no|my mistake|my bad|scratch that|wait|抱歉|对不起|不好意思|口误|我?说错了)\s*[,，.:!。—-]*\s*)?(?:i (?:actually )?mean(?:t)?(?: to say)?(?: that)?[\s,:]+|我(?:是说|的意思是|说的是|想说的是)[,，:：]?)|^(?:sorry|oops|my mistake|my bad|scratch that|wait|抱歉|对不起|不好意思|口误|我?说错了)\s*[,，.:!。—-]+\s*`)
 
-	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\b(?:stopped|quit|gave up|given up) using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b`)
-	retractingChinese = text.Expression(`不再|已经?不.*了|不用了|停止使用|停用了|决定不|放弃了|戒(?:掉?了|[烟酒])`)
+	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\b(?:stopped|quit|gave up|given up) using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b|(?:^|[^'\w])(?:i|we|they|he|she|(?:my|our) \w+)(?: also| always| still| all)? used to [a-z]+`)
+	retractingChinese = text.Expression(`我们?不[\p{Han}]{1,8}了|(?:我们?|公司|团队)(?:以前|过去|曾经?)|不再|已经?不.*了|不用了|停止使用|停用了|决定不|放弃了|戒(?:掉?了|[烟酒])`)
+
+	// ending and leaving are what happens to something that is no more, before what it happened to or after it.
+	ending        = text.Expression(`(?i)^(?:unfortunately |sadly |turns out )?,? ?(.{2,60}?)(?: has| have| had| was| were| is| are| got| just| recently| sadly| finally| now| been)* (?:died|dead|passed away|put (?:down|to sleep)|sold|shut down|retired|discontinued|decommissioned|closed|cancell?ed|removed|replaced|divorced|gone|fired|laid off|dissolved|deprecated|deleted|scrapped|abandoned|stolen|lost)\b`)
+	leaving       = text.Expression(`(?i)\b(?:i|we)(?:'ve| have)?(?: just| recently| finally| both)* (?:sold|cancell?ed|left|quit|lost|deleted|removed|replaced|dropped|abandoned|ended|closed|scrapped|retired|broke up with|divorced|got rid of|gave away|gave up|returned|unsubscribed from|(?:migrated|moved|switched|changed)(?: away| over)? from) (?:my |our |the |using )*(.{2,40}?)(?: (?:last|this|yesterday|today|in|on|at|and|because|to|for|with|when|after|by)\b.*)?[.!]?$`)
+	endingChinese = text.Expression(`^(?:我们?家?的?)?(.{1,20}?)(?:上周|昨天|今天|前天|上个?月|去年|刚刚?|最近|已经|不幸|终于|都|被)*(?:去世|死|过世|走|卖掉?|停用|关闭|取消|解散|下线|下架|废弃|离婚|作废|删除?|卸载|丢|坏)(?:了|掉了?)|(?:我们?)(?:已经|刚|上周|昨天|最近|终于)*(?:卖掉?|离开|取消|退出|停用|放弃|删除?|换掉|丢掉?)了(.{1,20}?)[。！]?$`)
 
 	// factual is a statement that can be right or wrong; a plain "no" is not.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)
@@ -34,7 +43,7 @@ var (
 	rememberingChinese = text.Expression(`(?:请)?(?:记住|记得|记一下|记下|别忘了|备注)[:：,，]?`)
 
 	deciding        = text.Expression(`(?i)\b(?:we|i|they|he|she|team)(?:'ve|'d| have| has| had| just| also| finally| recently| already| both| all)*\s+(?:decided|agreed|chose|picked|settled on|went with|shipped|released|launched|deployed|signed up|signed|finished|completed|started|began|moved|joined|left|quit|bought|got|adopted|attended|visited|traveled|travelled|went|won|lost|graduated|married|passed|met|made|took|ran|built|opened|set up|volunteered|applied|painted|read|saw|watched|tried|found|learned|learnt|helped|gave|saw|celebrated|created|hosted|organi[sz]ed|participated|received|wrote|published|broke|tore|adopted|cooked|planted|camped|hiked|performed|played)\b|\bdecision:|\blet's (?:go with|use|stick with|switch to|stay with)\b|\b(?:i'm|i am|we're|we are) (?:going to|planning|thinking of|thinking about|starting|moving|getting|joining|taking|working on|looking for|researching|considering)\b|\b(?:will|going to) (?:use|deploy|release|ship|launch|migrate)\b`)
-	decidingChinese = text.Expression(`(?:决定|商定|敲定|选择了|选定|发布了|上线了|完成了|搬到|搬家|加入了|买了|参加了|去了|离开了|辞职|毕业|结婚|获得了|签了|启动了|打算|计划)|那?就(?:用|选|按).+吧|结论[:：]|决策[:：]`)
+	decidingChinese = text.Expression(`(?:去世|过世|卖了|卖掉|离职|离婚|分手|死了|决定|商定|敲定|选择了|选定|发布了|上线了|完成了|搬到|搬家|加入了|买了|参加了|去了|离开了|辞职|毕业|结婚|获得了|签了|启动了|打算|计划)|那?就(?:用|选|按).+吧|结论[:：]|决策[:：]`)
 
 	// dated is a statement about oneself with a time. doing is one about a current activity.
 	dated = text.Expression(`(?i)\b(?:i|we|my|our|me|us)\b.*\b(?:yesterday|tonight|last (?:night|week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day)|(?:this|next) (?:week|weekend|month|year|summer|winter|spring|fall|autumn|\w+day)|tomorrow|\w+ (?:days?|weeks?|months?|years?) (?:ago|now|old)|since (?:\d{4}|i|we|last|then)|in (?:19|20)\d\d|in (?:january|february|march|april|may|june|july|august|september|october|november|december)|for (?:\w+ )?(?:days|weeks|months|years)|every (?:day|week|month|year|morning|\w+day)|recently|the other day)\b|\b(?:yesterday|last (?:night|week|weekend|month|year|\w+day))\b.*\b(?:i|we|my)\b`)
@@ -64,22 +73,6 @@ var (
 	facet        = text.Expression(`(?i)\b(?:for|when|in) (?:my |our |the |all )?([a-z][\w -]{1,38}?)[.!]?$`)
 	facetChinese = text.Expression(`(?:在|写|做|对于?)(.{1,12}?)(?:时|方面|里|中|上)`)
 )
-
-// identity are the facts of which a person has only one, by their keys.
-var identity = []struct {
-	key        string
-	expression func() *regexp.Regexp
-	single     bool
-}{
-	{"name", text.Expression(`(?i)\bmy name is\b|\bcall me\b|我叫|我的名字(?:是|叫)|叫我`), true},
-	{"home", text.Expression(`(?i)\bi(?:'m| am)? (?:live|living|based|reside) in\b|\bi'm based\b|我(?:现在)?(?:住在|家在)`), true},
-	{"origin", text.Expression(`(?i)\bi(?:'m| am| come| was born)(?: originally)? (?:from|in)\b|\bi grew up\b|\bmy home country\b|我(?:来自|出生|老家)`), true},
-	{"work", text.Expression(`(?i)\bi (?:work|am working) (?:at|for|as|with|in|on)\b|\bi'm working (?:at|for|as|in)\b|\bmy (?:job|role|title|profession|occupation|career|company) (?:is|are)\b|\bi(?:'m| am) an? (?:\w+[ -]){0,3}(?:engineer|developer|designer|manager|teacher|doctor|nurse|student|writer|artist|analyst|scientist|lawyer|founder|consultant|architect|counselor|researcher|coach)\b|我(?:是.{0,12}(?:工程师|开发|设计师|经理|老师|医生|学生|作家|分析师|律师)|在.{1,16}(?:工作|上班)|从事|负责)|我的(?:职业|工作|岗位)`), true},
-	{"birthday", text.Expression(`(?i)\bmy birthday\b|\bi was born on\b|\bi(?:'m| am) \d{1,3} years old\b|我的生日|我今年.{1,4}岁`), true},
-	{"studies", text.Expression(`(?i)\bi (?:studied|study|majored|have a degree|graduated)\b|我(?:毕业于|读的是|学的是)`), false},
-	{"family", text.Expression(`(?i)\bmy (?:wife|husband|partner|son|daughter|mother|father|mom|dad|brother|sister|grandma|grandmother|kids|children|family)(?:'s name|,? \w+,?)? (?:is|are|was|has|have|gave|made|loves?|likes?)\b|\b(?:i|we)(?:'ve got| have(?: got)?) (?:a|an|one|two|three|\d+) (?:\w+ )?(?:kids?|children|sons?|daughters?|dogs?|cats?|pup(?:py|pies|s)?|kitt(?:y|ens?|ies)|brothers?|sisters?|pets?)\b|我(?:的)?(?:妻子|丈夫|老婆|老公|儿子|女儿|孩子|父母|爸爸|妈妈|家人)`), false},
-	{"person", text.Expression(`(?i)\bi(?:'m| am) (?:a|an|the)\b|\bi(?:'ve| have) been (?:a|an|into|doing|working|playing|running|painting|living|married|together)\b|\bas an? \w+,? i\b|^我是`), false},
-}
 
 func either(s string, english, chinese func() *regexp.Regexp) bool {
 	return english().MatchString(s) || chinese().MatchString(s)

@@ -27,15 +27,16 @@ const mia domain.Entity = "user:mia"
 
 // world is a log whose sessions are extracted page by page, as a handler would.
 type world struct {
-	t      *testing.T
-	log    *follow.Log
-	base   *projections.Knowledge
-	by     domain.Principal
-	read   int64
-	worker *extraction.Worker
-	broken *breakable
-	logged *bytes.Buffer  // by the worker
-	scopes []domain.Scope // that commits ask for
+	t        *testing.T
+	log      *follow.Log
+	base     *projections.Knowledge
+	by       domain.Principal
+	read     int64
+	proposed int64 // until here, the reviewer followed
+	worker   *extraction.Worker
+	broken   *breakable
+	logged   *bytes.Buffer  // by the worker
+	scopes   []domain.Scope // that commits ask for
 }
 
 // breakable is a writer that stops in the middle.
