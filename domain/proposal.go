@@ -19,6 +19,9 @@ var ProposalKinds = []ProposalKind{Duplicate, Contradiction}
 // JudgedByModel is the rule of a proposal that a language model made.
 const JudgedByModel = "model"
 
+// SameTask is the rule for items of two owners that say different things about the same task.
+const SameTask = "same_task"
+
 // Judgement is what a language model says of two items.
 type Judgement struct {
 	Kind   ProposalKind // empty if they neither say the same nor contradict each other

@@ -73,7 +73,8 @@ func stated(sentence string) (LessonDraft, bool) {
 	if asked && !noted || borrowed(s) {
 		return LessonDraft{}, false
 	}
-	if either(s, preferring, preferringChinese) {
+	if said := append(preferring().FindStringIndex(s), preferringChinese().FindStringIndex(s)...); len(said) > 0 &&
+		voiced(s[:said[0]]) {
 		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
 		f.Task = in(s, "What the user prefers", "用户的偏好")
 		f.Tags = tagsOf("preference", f.Key)

@@ -222,7 +222,10 @@ func (p Proposer) pairs(
 			s = p.Reader.Compare(item, s.Knowledge)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
-		if s.Kind == domain.Resembling && s.Rule != "" { // people decide whether it says the same
+		switch { // people decide whether it says the same, or may hold, too
+		case s.Kind == domain.Resembling && s.Rule == domain.SameTask:
+			s.Kind = domain.Contradiction
+		case s.Kind == domain.Resembling && s.Rule != "":
 			s.Kind = domain.Duplicate
 		}
 		if s.Knowledge.Status == domain.Active && slices.ContainsFunc(s.Knowledge.Scopes, shared) {

@@ -175,6 +175,30 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 	})
 }
 
+func TestTwoAnswersToOneTaskAreProposed(t *testing.T) {
+	each(t, func(w *world) {
+		for id, owner := range map[string]domain.Entity{"a": "user:mia", "b": "user:bo", "c": "user:mia"} {
+			w.remember(id, "lunch "+id, "team:pay")
+			w.do(domain.Revise{Target: domain.Target{By: w.by, ID: id}, Owner: owner})
+		}
+		for _, pair := range [][3]string{
+			{"large refunds", "two approvals", "without asking anybody"},
+			{"Node version", "Node 20", "Node 22"},
+			{"deploys this week", "frozen", "部署冻结已取消"},
+			{"数据库", "PostgreSQL 15", "MySQL"},
+		} {
+			for id, content := range map[string]string{"a": pair[1], "b": pair[2], "c": "see the handbook"} {
+				task := pair[0]
+				w.do(domain.Revise{
+					Target: domain.Target{By: w.by, ID: id}, Changes: domain.Revised{Task: &task, Content: &content},
+				})
+			}
+			w.follow(false)
+			w.holds("contradiction [a b]", "contradiction [b c]")
+		}
+	})
+}
+
 func TestAnItemHasFewOpenProposals(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("hub", tuesday, "team:pay")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain"
@@ -18,6 +19,8 @@ const (
 	searchedFor  = 500  // characters of a text by whose meaning candidates are searched
 	searchTerms  = 8    // terms by which candidates are searched: the time of a search grows with its terms
 	resembling   = 0.55 // the least score of an item that is neither a duplicate nor a contradiction
+	mostAnswers  = 3    // items with one task, of which each may answer it otherwise; more only share a subject
+	longestReply = 200  // characters of a text that answers a task
 )
 
 // Similar finds items that say the same as an item, contradict it or resemble it: at most 5, duplicates first. It
@@ -31,6 +34,9 @@ func (r *Searcher) Similar(
 		return nil, err
 	}
 	least := leastHit
+	if item.Text.Task != "" { // it says little of a content
+		least = 0
+	}
 	s := domain.Search{
 		By: by, Text: beginningOf(item), MinScore: &least, Limit: mostCompared, Order: domain.ByScore, Copies: true,
 		Context: domain.Context{Given: true}, Filter: domain.Filter{NoArchives: true},
@@ -68,17 +74,26 @@ func longestOf(query func(string) []text.QueryTerm) func(string) []text.QueryTer
 // judge compares an item with those that a search found.
 func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []domain.SimilarItem {
 	var all []domain.SimilarItem
-	prepared := compare.Prepare(comparedOf(item))
+	prepared, answers := compare.Prepare(comparedOf(item)), 0
+	for _, hit := range found {
+		if answersOtherwise(item, hit.Knowledge) {
+			answers++
+		}
+	}
 	for _, hit := range found {
 		k := hit.Knowledge
-		if k.ID == item.ID || k.ContextType != item.ContextType || !by.MaySee(k) {
+		if k.ID == item.ID || k.ContextType != item.ContextType || !by.MaySee(k) ||
+			hit.Score < leastHit && !answersOtherwise(item, k) {
 			continue
 		}
-		similar := similarItem(k, prepared.With(compare.Prepare(comparedOf(k))))
+		similar := similarItem(item, k, prepared.With(compare.Prepare(comparedOf(k))))
+		if similar.Rule == domain.SameTask && answers > mostAnswers {
+			similar.Rule = ""
+		}
 		if !hit.Pending {
 			similar.Score = max(similar.Score, (3*similar.Score+hit.Semantic)/4)
 		}
-		if similar.Kind != domain.Resembling || similar.Score >= resembling {
+		if similar.Kind != domain.Resembling || similar.Score >= resembling || similar.Rule == domain.SameTask {
 			all = append(all, similar)
 		}
 	}
@@ -91,18 +106,30 @@ func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []
 
 // Compare compares items by rules.
 func (*Searcher) Compare(item, other *domain.Knowledge) domain.SimilarItem {
-	return similarItem(other, compare.Items(comparedOf(item), comparedOf(other)))
+	return similarItem(item, other, compare.Items(comparedOf(item), comparedOf(other)))
 }
 
-func similarItem(k *domain.Knowledge, v compare.Verdict) domain.SimilarItem {
+func similarItem(item, k *domain.Knowledge, v compare.Verdict) domain.SimilarItem {
 	similar := domain.SimilarItem{ID: k.ID, Kind: string(v.Kind), Score: v.Score, Rule: v.Rule, Knowledge: k}
 	if v.Kind == compare.Unrelated {
 		similar.Kind = domain.Resembling
-		if v.Rule != compare.Unsure {
+		if answersOtherwise(item, k) {
+			similar.Rule = domain.SameTask
+		} else if v.Rule != compare.Unsure {
 			similar.Rule = ""
 		}
 	}
 	return similar
+}
+
+// answersOtherwise reports whether two owners say something short about the same task, so that both may not hold.
+func answersOtherwise(a, b *domain.Knowledge) bool {
+	task := func(k *domain.Knowledge) string {
+		return strings.ToLower(strings.Join(strings.Fields(k.Text.Task), " "))
+	}
+	longest := max(utf8.RuneCountInString(a.Text.Content), utf8.RuneCountInString(b.Text.Content))
+	return task(a) != "" && task(a) == task(b) && a.Owner != b.Owner && a.Category == b.Category &&
+		a.Polarity == b.Polarity && longest <= longestReply
 }
 
 // comparedOf is what is compared of an item.

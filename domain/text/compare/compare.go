@@ -286,7 +286,7 @@ func (f features) allValues(g features) map[string]bool {
 			continue
 		}
 		for value := range values {
-			if rule := ruleOf(measured); rule == Time || rule == Date {
+			if rule := ruleOf(measured); rule == Time || rule == Date || measured == "number percent" {
 				value = measured + " " + value // Tuesday is not two approvals
 			}
 			all[value] = true

@@ -58,6 +58,9 @@ var opening = text.Expression(`(?i)^(?:What the user prefers|Who the user is|Wha
 	`(?:(?:no|nope|wrong|sorry|oops|correction|wait|不对|错了|不是这样|更正|纠正|抱歉|对不起|不好意思|说错了)\s*[,.:!。]\s*|` +
 	`(?:i (?:actually )?mean(?:t)?(?: to say)?(?: that)?\b|我是说|我的意思是|我说的是)[,:]?\s*)*`)
 
+// acronym is a name that is another word in lower case.
+var acronym = text.Expression(`\b(?:US|IT|WHO|AM|ME|HE|AS|BE|AT)\b`)
+
 // isUnread reports whether the lexer passes over a letter or a digit.
 func isUnread(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unicode.Is(unicode.Han, r)
@@ -65,7 +68,11 @@ func isUnread(r rune) bool {
 
 func featuresOf(item Item) features {
 	said := opening().ReplaceAllString(norm.NFKC.String(item.Task+"\n"+item.Content), "")
-	plain := strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(said)), " "), ".。")
+	plain := strings.ToLower(said)
+	if strings.ToUpper(said) != said { // capitals distinguish what is written with others
+		plain = acronym().ReplaceAllStringFunc(said, func(s string) string { return s + "_" })
+	}
+	plain = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(plain)), " "), ".。")
 	f := features{
 		plain: plain, words: map[string]float64{}, names: map[string]bool{}, places: map[string]bool{},
 		values: map[string]map[string]bool{}, opposites: map[string]bool{}, mixed: map[string]bool{},

@@ -69,14 +69,18 @@ func (f features) exchanged(g features) bool {
 	for i, x := range common {
 		for j, y := range common[i+1:] {
 			p, q := f.roles[x], f.roles[y]
-			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] && p+q != "with" {
+			if p != q && g.roles[x] == q && g.roles[y] == p && !symmetric[p] && !symmetric[q] &&
+				(p+q != "with" || slices.Contains(f.order, "replac")) {
 				return true
 			}
 			if p == q && g.roles[x] == p && g.roles[y] == p && at(y) < at(x) && directed[p] {
 				return true
 			}
 			for _, between := range common[i+1 : i+1+j] { // the same words the other way round
-				if at(y) < at(between) && at(between) < at(x) && g.roles[x] == p && g.roles[y] == q && p == q {
+				same := g.roles[x] == p && g.roles[y] == q && p == q
+				passive := p == "" && q == "is" && g.roles[x] == q && g.roles[y] == p && f.roles[between] == q &&
+					g.roles[between] == q
+				if at(y) < at(between) && at(between) < at(x) && (same || passive) {
 					return true
 				}
 			}

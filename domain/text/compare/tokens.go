@@ -20,7 +20,7 @@ const (
 // lexeme finds dates, times, versions, numbers, words and names, Han characters and the ends of clauses.
 var lexeme = text.Expression(`(?i)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{4}|\d{1,2}:\d{2}|` +
 	`\B-\d+(?:\.\d+)?|v\d+(?:\.\d+)*|\d+\.\d+\.\d+|\d+(?:,\d{3})+|\d+(?:\.\d+)?|` +
-	`[a-z]\w*(?:[-./@:'+]\w+)*|%|\p{Han}|[.!?:;,\n。]`)
+	`(?:\B(?:\.{0,2}/|~/|--?|[.$]))?[a-z]\w*(?:[-./@:'+]\w+)*|%|\p{Han}|[.!?:;,\n。]`)
 
 // part is a word, a value or a character before it is looked up.
 type part struct {
@@ -36,6 +36,7 @@ func partsOf(s string) []part {
 	var parts []part
 	opening := true // of a sentence, where a capital says nothing
 	all := lexeme().FindAllString(s, -1)
+	letters := lettersOf(all)
 	for i, found := range all {
 		lower := strings.ToLower(found)
 		if before, after, cut := strings.Cut(lower, "'"); cut && slices.Contains(shortened, after) {
@@ -43,15 +44,34 @@ func partsOf(s string) []part {
 		}
 		p := part{text: stem(lower)}
 		if isLetter(found[0]) && len(lower) == 1 { // service A
-			p.named = found[0] < 'a' && found != "I" && (!opening || i+1 < len(all) && all[i+1][0] >= utf8.RuneSelf)
-		} else if isLetter(found[0]) {
-			p.named = strings.ContainsAny(found, "0123456789_/@:.-") ||
+			p.named = found[0] < 'a' && found != "I" && (!opening || i+1 < len(all) && all[i+1][0] >= utf8.RuneSelf) ||
+				letters[i]
+		} else if lower[0] < utf8.RuneSelf && strings.ContainsFunc(lower, unicode.IsLetter) {
+			p.named = strings.ContainsAny(found, "0123456789_/@:.$-") ||
 				strings.ToLower(found[1:]) != found[1:] || !opening && found[0] < 'a'
 		}
-		opening = strings.ContainsAny(found[:1], ".!?:;\n") || found == "。"
+		opening = strings.Contains(".!?:;\n。", found)
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// lettersOf are the places of letters that are names: from a to b, node A and node I.
+func lettersOf(all []string) map[int]bool {
+	named, before := map[int]bool{}, map[string]bool{}
+	for i, found := range all {
+		if len(found) == 1 && isLetter(found[0]) && !strings.Contains("aiI", found) && i > 0 && !isDigit(all[i-1][0]) {
+			named[i], before[strings.ToLower(all[i-1])] = true, true
+		}
+	}
+	for i, found := range all {
+		ends := i+1 == len(all) || strings.Contains("to from is and or . , ; : 。", all[i+1])
+		if found == "a" && i > 0 && (len(before) > 0 || ends) ||
+			found == "I" && i > 0 && (before[strings.ToLower(all[i-1])] || ends && len(before) > 0) {
+			named[i] = true
+		}
+	}
+	return named
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
@@ -99,7 +119,7 @@ func lookUp(parts []part, known map[string]token) (token, int) {
 	switch {
 	case first == "may" && parts[0].named:
 		return token{kind: month, name: "5"}, 1
-	case first == "。" || strings.ContainsAny(first[:1], ".!?:;,\n"):
+	case strings.Contains(".!?:;,\n。", first):
 		return token{kind: boundary, name: first}, 1
 	case first == "one" && len(parts) > 1 && isLetter(parts[1].text[0]) && parts[1].text != first:
 		if t, _ := lookUp(parts[1:], known); t.kind == unit {
@@ -129,7 +149,7 @@ func lookUp(parts []part, known map[string]token) (token, int) {
 			}
 		}
 		return token{kind: character, name: first}, 1
-	case isDigit(first[0]), first[0] == '-', first[0] == 'v' && len(first) > 1 && isDigit(first[1]):
+	case isDigit(first[0]), first[0] == '-' && isDigit(first[1]), first[0] == 'v' && len(first) > 1 && isDigit(first[1]):
 		return valueOf(first), 1
 	case parts[0].named:
 		return token{kind: name, name: first}, 1
