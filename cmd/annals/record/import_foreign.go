@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,9 +145,17 @@ func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all [
 	table := terminal.NewTable("SESSION", "DATE", "MESSAGES", "BEGINS")
 	progress := terminal.Watch(c, "importing sessions")
 	defer progress.End()
+	unread := map[string]error{}
+	for n := range all {
+		if err := all[n].Read(); err != nil {
+			unread[all[n].Path] = err
+		}
+	}
+	byDate := func(x, y agents.Session) int { return cmp.Compare(x.At, y.At) } // later ones correct earlier ones
+	slices.SortStableFunc(all, byDate)
 	for n := range all {
 		session := &all[n]
-		err := session.Read()
+		err := unread[session.Path]
 		if err == nil && !i.DryRun {
 			err = session.Store(ctx, server)
 		}
