@@ -80,7 +80,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Tags = tagsOf("preference", f.Key)
 		return f, true
 	}
-	if found, is := factOf(s); is {
+	if found, is := claimed(s); is {
 		f.Category, f.Key = domain.CategoryProfile, found.key
 		f.Single, f.Doubtful = found.single && !found.unsure, found.unsure
 		if f.Value = found.value; retracts(sentence) || found.unsure {
@@ -89,7 +89,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Task = in(s, "Who the user is", "用户是谁")
 		f.Tags = tagsOf("background", f.Key)
 		return f, true
-	} else if framed().MatchString(s) && !noted {
+	} else if phrase("framed").MatchString(s) && !noted {
 		return LessonDraft{}, false
 	}
 	switch {
@@ -97,7 +97,8 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Category = domain.CategoryEvents
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
-	case noted || corrects && factual().MatchString(s) || retracts(sentence) || asserts(said, true),
+	case noted || corrects && factual().MatchString(s) || retracts(sentence) ||
+		asserts(said, true) && !strings.Contains(said, "___"), // a text by others is no fact
 		mended && asserts(s, true) && !strings.HasPrefix(s, "I "): // an excuse
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -101,8 +100,8 @@ func (n neighbour) doubted(f LessonDraft) bool {
 
 // ended is what a statement says is no more; empty if it says so of nothing.
 func ended(s string) string {
-	for _, expression := range []func() *regexp.Regexp{leaving, ending, endingChinese} {
-		if found := expression().FindStringSubmatch(straight.Replace(s)); found != nil {
+	for _, rule := range []string{"leaving", "ending", "ending-zh"} {
+		if found := phrase(rule).FindStringSubmatch(straight.Replace(s)); found != nil {
 			return strings.Trim(strings.Join(found[1:], ""), " ,")
 		}
 	}
@@ -152,7 +151,7 @@ func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
 // wished gives a preference the same beginning in all wordings.
 func wished(s string) string {
 	s = straight.Replace(s)
-	return wishingChinese().ReplaceAllString(wishing().ReplaceAllString(s, "I like "), "我喜欢")
+	return phrase("wishing-zh").ReplaceAllString(phrase("wishing").ReplaceAllString(s, "I like "), "我喜欢")
 }
 
 // ends reports whether a clause of a retraction takes a statement back.

@@ -18,10 +18,6 @@ var (
 	preferring        = text.Expression(`(?i)\b(?:i|we|the user|user)(?: really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|(?:want|would like) you to (?:always|never))\b|\b(?:i|we)(?:'d| would)(?: really| strongly| always)? (?:prefer|like you to (?:always|never))\b|\bi(?:'m| am)(?: \w+){0,2} (?:into|fond of|(?:big |huge )?fan of)\b|^(?:(?:and|also|btw|by the way),? )?i (?:mostly |mainly |only |usually )?use [\w.+-]+(?:,? not\b|[.!]?$)|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:no,? )?(?:please )?(?:don't|do not) (?:ever )?(?:use|touch|edit|change|modify|commit|push|delete|remove|install|run|add|write|create|ask)\b|\bby default,? use\b`)
 	preferringChinese = text.Expression(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后.{0,12}(?:请|都|不要|别|一律|先)|以后用|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
 
-	// wishing begins what is preferred. The rest is the same in all wordings.
-	wishing        = text.Expression(`(?i)^(?:(?:and|also|btw|by the way|please|so|well|hey|hi|remember that|note that|just|from now on|in future|by default),? )*(?:(?:i|we)(?:'d| would)?(?: (?:really|strongly|always|usually|generally|also|personally|just|absolutely|still|do|much|very much))* (?:prefer|like|love|enjoy|favou?r|rather have|want)(?: you)?(?: to)?(?: (?:always|use|using|have|having|work in|working in))*|(?:please )?(?:always|from now on,?)(?: (?:please|use|using|work in))*|use) (?:the )?`)
-	wishingChinese = text.Expression(`^(?:(?:我们?|请|以后|今后|从现在起|默认|一律|务必|都|总是|始终|永远|更|比较|最|一直|还是|平时|喜欢|偏好|偏爱|习惯|倾向于?|使用|采用|用)[，,]?)+`)
-
 	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b|\bturn(?:s|ed) out\b|\bafter all\b`)
 	correctingChinese = text.Expression(`^(?:不对|错了|不是这样|更正|纠正)|不是.+(?:而是|是)|是.+[，,]\s*不是|其实(?:是|应该)|原来|才发现|后来发现|结果发现|搞错|(?:改成|改用|改为)|不再|应该是`)
 
@@ -30,11 +26,6 @@ var (
 
 	retracting        = text.Expression(`(?i)\bno longer\b|(?:\bnot|n't)\b.*\bany ?(?:more|longer)\b|\b(?:stopped|quit|gave up|given up) using\b|\b(?:i|we)(?:'ve| have)? (?:stopped|quit|gave up|given up)\b|\bdecided (?:not to|against)\b|(?:^|[^'\w])(?:i|we|they|he|she|(?:my|our) \w+)(?: also| always| still| all)? used to [a-z]+`)
 	retractingChinese = text.Expression(`我们?不[\p{Han}]{1,8}了|(?:我们?|公司|团队)(?:以前|过去|曾经?)|不再|已经?不.*了|不用了|停止使用|停用了|决定不|放弃了|戒(?:掉?了|[烟酒])`)
-
-	// ending and leaving are what happens to something that is no more, before what it happened to or after it.
-	ending        = text.Expression(`(?i)^(?:unfortunately |sadly |turns out )?,? ?(.{2,60}?)(?: has| have| had| was| were| is| are| got| just| recently| sadly| finally| now| been)* (?:died|dead|passed away|put (?:down|to sleep)|sold|shut down|retired|discontinued|decommissioned|closed|cancell?ed|removed|replaced|divorced|gone|fired|laid off|dissolved|deprecated|deleted|scrapped|abandoned|stolen|lost)\b`)
-	leaving       = text.Expression(`(?i)\b(?:i|we)(?:'ve| have)?(?: just| recently| finally| both)* (?:sold|cancell?ed|left|quit|lost|deleted|removed|replaced|dropped|abandoned|ended|closed|scrapped|retired|broke up with|divorced|got rid of|gave away|gave up|returned|unsubscribed from|(?:migrated|moved|switched|changed)(?: away| over)? from) (?:my |our |the |using )*(.{2,40}?)(?: (?:last|this|yesterday|today|in|on|at|and|because|to|for|with|when|after|by)\b.*)?[.!]?$`)
-	endingChinese = text.Expression(`^(?:我们?家?的?)?(.{1,20}?)(?:上周|昨天|今天|前天|上个?月|去年|刚刚?|最近|已经|不幸|终于|都|被)*(?:去世|死|过世|走|卖掉?|停用|关闭|取消|解散|下线|下架|废弃|离婚|作废|删除?|卸载|丢|坏)(?:了|掉了?)|(?:我们?)(?:已经|刚|上周|昨天|最近|终于)*(?:卖掉?|离开|取消|退出|停用|放弃|删除?|换掉|丢掉?)了(.{1,20}?)[。！]?$`)
 
 	// factual is a statement that can be right or wrong; a plain "no" is not.
 	factual = text.Expression(`(?i)\b(?:is|isn't|are|aren't|was|were|should|uses?|runs?|lives?|works?|means?|called|it's|i'm|has|have|\d+)\b|\p{Han}`)
