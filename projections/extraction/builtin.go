@@ -83,8 +83,8 @@ func stated(sentence string) (LessonDraft, bool) {
 	if found, is := claimed(s); is {
 		f.Category, f.Key = domain.CategoryProfile, found.key
 		f.Single, f.Doubtful = found.single && !found.unsure, found.unsure
-		if f.Value = found.value; retracts(sentence) || found.unsure {
-			f.Value = "" // it says what is not
+		if !retracts(sentence) { // it says what is not
+			f.Value = found.value
 		}
 		f.Task = in(s, "Who the user is", "用户是谁")
 		f.Tags = tagsOf("background", f.Key)

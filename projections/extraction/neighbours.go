@@ -71,31 +71,28 @@ func (n neighbour) fills(f LessonDraft) bool {
 	return n.keyed && f.Single && n.item.Category == f.Category && (f.Value != "" || replaced(n.verdict))
 }
 
-// doubted reports whether the item may no longer hold because of a finding.
+// doubted reports whether the item may no longer hold because of a finding: it has another value of the same key, or is
+// about what is no more.
 func (n neighbour) doubted(f LessonDraft) bool {
-	if n.item.Category.Immutable() || n.keyed && f.Doubtful && n.item.Category == f.Category {
-		return !n.item.Category.Immutable()
-	}
-	gone := ended(f.Content)
-	if gone == "" || ended(n.item.Text.Content) != "" {
+	said, gone := n.item.Text.Content, ended(f.Content)
+	switch {
+	case n.item.Category.Immutable():
 		return false
-	}
-	if isChinese(gone) {
+	case n.keyed && f.Doubtful && n.item.Category == f.Category:
+		return !strings.Contains(said, f.Value)
+	case gone == "" || ended(said) != "":
+		return false
+	case isChinese(gone):
 		runes := []rune(gone)
-		return strings.Contains(n.item.Text.Content, string(runes[max(0, len(runes)-2):]))
+		return strings.Contains(said, string(runes[max(0, len(runes)-2):]))
 	}
-	known, all, named := words(n.item.Text.Content+" "+strings.Join(n.item.Text.Tags["key"], " ")), true, false
-	for _, word := range strings.Fields(gone) {
-		if terms := words(word); len(terms) > 0 && len(gone) > 0 {
-			has := !slices.ContainsFunc(slices.Collect(maps.Keys(terms)), func(term string) bool { return !known[term] })
-			upper := unicode.IsUpper([]rune(word)[0])
-			if upper && !has {
-				return false
-			}
-			all, named = all && has, named || upper
-		}
+	known := words(said + " " + strings.Join(n.item.Text.Tags["key"], " "))
+	named := words(strings.Join(phrase("name").FindAllString(gone, -1), " "))
+	if len(named) == 0 {
+		named = words(gone)
 	}
-	return (all || named) && len(words(gone)) > 0
+	maps.DeleteFunc(named, func(word string, _ bool) bool { return known[word] })
+	return len(named) == 0 && len(words(gone)) > 0
 }
 
 // ended is what a statement says is no more; empty if it says so of nothing.
