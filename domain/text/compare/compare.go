@@ -67,6 +67,7 @@ const (
 	mostSwapped  = 3
 	mostOrdered  = 12
 	mostRelated  = 200
+	mostBare     = 2 // words of two items that mostly consist of opposites
 )
 
 // Items compares two items.
@@ -144,6 +145,11 @@ func (f features) overlap(g features) overlap {
 	_, right := g.against(f)
 	for key := range f.values {
 		if g.values[key] != nil && key != "who" && key != "year" {
+			shared += 0.5
+		}
+	}
+	for key := range f.opposites {
+		if _, both := g.opposites[key]; both && len(f.words)+len(g.words) <= mostBare {
 			shared += 0.5
 		}
 	}
