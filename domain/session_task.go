@@ -116,10 +116,10 @@ type Lesson struct {
 	Polarity   Polarity    `data:"polarity,omitempty"`
 	Sources    []string    `data:"sources"` // ids of the message events that it was found in
 	Neighbours []Neighbour `data:"neighbours,omitempty"`
+	Doubts     []string    `data:"doubts,omitempty"` // ids of items that may no longer hold, for people to review
 	Decision   Decision    `data:"decision"`
 	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if none
 	Target     string      `data:"target,omitempty"` // id of the item that it repeats, extends or replaces; may be empty
-	Doubts     []string    `data:"doubts,omitempty"` // ids of items that may no longer hold, for people to review with its own
 	Scopes     []Scope     `data:"scopes,omitempty"` // scopes of the item that it became or repeats; empty if none
 	Text       LessonText
 }

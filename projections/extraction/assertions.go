@@ -48,8 +48,8 @@ func introduces(s string) bool {
 // orders reports whether a text begins with the verb of a request.
 func orders(s string) bool {
 	s = lead().ReplaceAllString(s, "")
-	words := strings.Fields(strings.ToLower(s))
-	return len(words) > 0 && (slices.Contains(acting, strings.Trim(words[0], ",:")) || requestingHan().MatchString(s)) &&
+	words, verbs := strings.Fields(strings.ToLower(s)), commanding[:slices.Index(commanding, "thanks")]
+	return len(words) > 0 && (slices.Contains(verbs, strings.Trim(words[0], ",:")) || requestingHan().MatchString(s)) &&
 		!either(s, remembering, rememberingChinese)
 }
 

@@ -109,13 +109,13 @@ type LessonDraft struct {
 	Sources    []int           // messages that it was found in
 	Key        string          // the topic, such as "indentation" or the name of a tool; may be empty
 	Single     bool            // the key has one value: another one replaces the first
-	Value      string          // of the key, if it is surely one of its kind
+	Value      string          // of the key, and of its kind
+	Doubtful   bool            // another value of the key may hold as well, so that people review both
 	Correction bool            // it corrects an earlier statement
 	Task       string
 	Content    string
 	Abstract   string
 	Tags       domain.Tags
-	Doubtful   bool // it may replace what has its key, so that people review both
 	Own        bool // it is for the owner alone, whatever the audience of the commit
 	Meta       json.RawMessage
 	Counted    *Counts // of a tool or a skill; counts are added up
