@@ -118,9 +118,10 @@ type Lesson struct {
 	Neighbours []Neighbour `data:"neighbours,omitempty"`
 	Doubts     []string    `data:"doubts,omitempty"` // ids of items that may no longer hold, for people to review
 	Decision   Decision    `data:"decision"`
-	Item       string      `data:"item,omitempty"`   // id of the item that it became; empty if none
-	Target     string      `data:"target,omitempty"` // id of the item that it repeats, extends or replaces; may be empty
-	Scopes     []Scope     `data:"scopes,omitempty"` // scopes of the item that it became or repeats; empty if none
+	Item       string      `data:"item,omitempty"`    // id of the item that it became; empty if none
+	Target     string      `data:"target,omitempty"`  // id of the item that it repeats, extends or replaces; may be empty
+	Scopes     []Scope     `data:"scopes,omitempty"`  // scopes of the item that it became or repeats; empty if none
+	Private    string      `data:"private,omitempty"` // why this item is for the owner alone; empty if it is not
 	Text       LessonText
 }
 

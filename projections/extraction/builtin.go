@@ -37,7 +37,9 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 		for _, sentence := range assertions(m.Prose()) {
 			f, is := stated(sentence.own)
 			f.Content = sentence.said
-			said := func(tool LessonDraft) bool { return f.Category == domain.CategoryEntities && tool.Content == f.Content }
+			said := func(tool LessonDraft) bool {
+				return f.Category == domain.CategoryEntities && strings.HasSuffix(plainText.Replace(f.Content), tool.Content)
+			}
 			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)
@@ -154,11 +156,13 @@ func covered(sentence string, known map[string]bool) bool {
 
 // affirmed turns a retraction into what it ends.
 var affirmed = strings.NewReplacer(
-	"used to ", "", "no longer ", "", " no longer", "", "stopped using", "use", "quit using", "use", "gave up using", "use",
+	"used to ", "",
+	"no longer ", "", " no longer", "", "stopped using", "use", "quit using", "use", "gave up using", "use",
 	"given up using", "use", "stopped ", "", "quit ", "", "gave up ", "", "given up ", "",
 	"decided not to", "decided to", "decided against", "decided to",
 	"don't ", "", "doesn't ", "", "do not ", "", "does not ", "", " any more", "", " anymore", "", " any longer", "",
-	"我不", "我", "我们不", "我们", "以前", "", "曾经", "", "停止使用", "用", "停用", "用", "放弃了使用", "用", "放弃了", "", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
+	"我不", "我", "我们不", "我们", "以前", "", "曾经", "",
+	"停止使用", "用", "停用", "用", "放弃了使用", "用", "放弃了", "", "不再", "", "已经不", "", "已不", "", "决定不", "决定",
 	"戒烟了", "抽烟", "戒了烟", "抽烟", "戒酒了", "喝酒", "戒掉了", "喝", "戒了", "喝",
 )
 

@@ -116,7 +116,7 @@ type LessonDraft struct {
 	Content    string
 	Abstract   string
 	Tags       domain.Tags
-	Own        bool // it is for the owner alone, whatever the audience of the commit
+	Private    string // why it is for the owner alone, whatever the audience of the commit; empty if it is not
 	Meta       json.RawMessage
 	Counted    *Counts // of a tool or a skill; counts are added up
 }

@@ -62,6 +62,9 @@ type claim struct {
 // claimed is the fact that the author of a sentence tells about themselves now.
 func claimed(s string) (claim, bool) {
 	facts, _ := phrases()
+	if !phrase("first").MatchString(s) { // most sentences
+		return claim{}, false
+	}
 	for _, f := range facts {
 		at := f.expression.FindStringSubmatchIndex(s)
 		if at == nil {
