@@ -17,6 +17,7 @@ var (
 	ErrForbidden       = errors.New("forbidden")              // visible, but not yours to change
 	ErrTaken           = errors.New("taken")                  // another item has the id or the URI
 	ErrSimilar         = errors.New("similar")                // another item says the same or contradicts it
+	ErrRedacted        = errors.New("redacted")               // scrubbing would remove something from its texts
 	ErrConflict        = errors.New("conflict")               // the state does not allow the change
 	ErrPrecondition    = errors.New("precondition failed")    // If-Match names another revision
 	ErrDeleted         = errors.New("deleted")                // forgotten; its history remains
@@ -39,8 +40,10 @@ type Refusal struct {
 	Detail string // one sentence, without what people wrote
 	Fix    string // what to do about it; may be empty
 
-	Similar []SimilarItem // that a new item is refused for
-	Wait    time.Duration // until it may succeed; 0 if nobody knows
+	Similar  []SimilarItem  // that a new item is refused for
+	Redacted map[string]int // what scrubbing would remove, by class
+	Fields   []Problem      // that the refusal is about
+	Wait     time.Duration  // until it may succeed; 0 if nobody knows
 }
 
 func (r *Refusal) Error() string { return r.Detail }

@@ -73,6 +73,7 @@ type Submission struct {
 	By      Principal
 	Request *Request // nil without an Idempotency-Key
 	Origin  Origin
+	Whole   bool // refuse it, with [ErrRedacted], if scrubbing would remove something from the texts of Command
 }
 
 // Origin says where a command came from. All of it is recorded.

@@ -96,16 +96,22 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 		return errAuditor()
 	}
 	var denied []string
+	var bad Problems
 	for _, scope := range scopes {
 		if !by.MayPublish(scope) {
 			denied = append(denied, string(scope))
+			bad.Add("scopes", "you may not publish to %s", scope)
 		}
 	}
-	if owner != "" && !by.MayPublish(owner.Scope()) && !slices.Contains(denied, string(owner)) {
-		denied = append(denied, string(owner))
+	if owner != "" && !by.MayPublish(owner.Scope()) {
+		bad.Add("owner", "you may not publish as %s", owner)
+		if !slices.Contains(denied, string(owner)) {
+			denied = append(denied, string(owner))
+		}
 	}
 	if len(denied) > 0 {
 		refused := mayNot(by, "publish as or to", denied)
+		refused.Fields = bad
 		if slices.Contains(denied, string(Public)) {
 			return refused.WithFix(
 				"name only yourself and groups that you belong to; to everybody publish admins, and keys with publish_public, " +

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,12 +16,49 @@ import (
 type Scrubbing struct {
 	Off      []string       `json:"off,omitempty" data:"off,omitempty"` // classes that are not scrubbed
 	Patterns []ScrubPattern `json:"patterns,omitempty" data:"patterns,omitempty"`
+	Allow    []string       `json:"allow,omitempty" data:"allow,omitempty"` // SCOPE=CLASS: see [Scrubbing.OffFor]
+}
+
+// OffFor are the classes that all of these scopes allow. They are not scrubbed from an item with these scopes.
+func (s Scrubbing) OffFor(scopes []Scope) (off []string) {
+	for _, allowed := range s.Allow {
+		_, class, _ := strings.Cut(allowed, "=")
+		forbids := func(scope Scope) bool { return !slices.Contains(s.Allow, string(scope)+"="+class) }
+		if len(scopes) > 0 && !slices.ContainsFunc(scopes, forbids) {
+			off = append(off, class)
+		}
+	}
+	return off
 }
 
 // ScrubPattern finds secrets that are specific to a tenant.
 type ScrubPattern struct {
 	Class      string `json:"class"`
 	Expression string `json:"expression"`
+}
+
+// ScopesAfter are the scopes that an item has after a command about it.
+func ScopesAfter(command Command, k *Knowledge) []Scope {
+	switch c := command.(type) {
+	case Remember:
+		if !k.Exists() || !c.assumed.scopes {
+			return c.Knowledge.Scopes
+		}
+	case Revise:
+		if c.Scopes != nil {
+			return c.Scopes
+		}
+	}
+	return k.Scopes
+}
+
+// Redactions says what was or would be removed from texts, such as "email=1,phone=2".
+func Redactions(byClass map[string]int) string {
+	var all []string
+	for _, class := range slices.Sorted(maps.Keys(byClass)) {
+		all = append(all, fmt.Sprintf("%s=%d", class, byClass[class]))
+	}
+	return strings.Join(all, ",")
 }
 
 // ScrubbingStream is the stream of scrubbing rules, one per tenant.
@@ -39,12 +78,19 @@ type ChangeScrubbing struct {
 	Rules Scrubbing
 }
 
-// Validate refuses callers that are not admins. The error matches [ErrForbidden].
+// Validate refuses callers that are not admins, and bad scopes. The error matches [ErrForbidden] or [ErrInvalid].
 func (c ChangeScrubbing) Validate() error {
 	if !c.By.IsTenantAdmin() {
 		return Refuse(ErrForbidden, "rules for scrubbing are for admins")
 	}
-	return nil
+	var p Problems
+	for i, allowed := range c.Rules.Allow {
+		scope, _, _ := strings.Cut(allowed, "=")
+		if _, err := ParseScope(scope); err != nil {
+			p.Add(fmt.Sprintf("allow[%d]", i), "%s", err)
+		}
+	}
+	return p.Err()
 }
 
 func (ChangeScrubbing) Stream() string { return ScrubbingStream }
@@ -57,9 +103,10 @@ func (c ChangeScrubbing) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 	}
 	rules := Scrubbing{
 		Off: slices.Compact(slices.Sorted(slices.Values(c.Rules.Off))), Patterns: slices.Clone(c.Rules.Patterns),
+		Allow: slices.Compact(slices.Sorted(slices.Values(c.Rules.Allow))),
 	}
 	if now := StateOf[Scrubbing](dc, ScrubbingStream); reflect.DeepEqual(rules, now) ||
-		len(rules.Off)+len(rules.Patterns)+len(now.Off)+len(now.Patterns) == 0 {
+		len(rules.Off)+len(rules.Patterns)+len(rules.Allow)+len(now.Off)+len(now.Patterns)+len(now.Allow) == 0 {
 		return nil, nil
 	}
 	return []Fact{ScrubbingChanged{Rules: rules}}, nil

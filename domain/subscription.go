@@ -269,7 +269,9 @@ func (c Subscribe) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 func (c Subscribe) MayFollow(find func(id string) *Knowledge) error {
 	switch {
 	case c.Follow.Scope != "" && c.Follow.Scope != Public && !c.By.ActsFor(c.Follow.Scope.Entity()):
-		return mayNot(c.By, "follow", []string{string(c.Follow.Scope)})
+		refused := mayNot(c.By, "follow", []string{string(c.Follow.Scope)})
+		refused.Fields = []Problem{{Field: "scope", Message: "you may not follow it"}}
+		return refused
 	case c.Follow.Item != "" && !c.By.MaySee(find(c.Follow.Item)):
 		return NotFound(c.Follow.Item)
 	}

@@ -49,7 +49,7 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 func kindOf(err error) string {
 	for _, sentinel := range []error{
 		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,
-		domain.ErrSimilar,
+		domain.ErrSimilar, domain.ErrRedacted,
 		domain.ErrConflict, domain.ErrPrecondition, domain.ErrDeleted, domain.ErrErased,
 		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrQuota,
 		domain.ErrTooLarge, domain.ErrBroken,

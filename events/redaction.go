@@ -26,13 +26,16 @@ const (
 func (e *ScrubbingWriter) Recorded(
 	ctx context.Context, tenant string, from, to int64,
 ) (found []domain.Detection, through int64, err error) {
-	scrubber, err := e.ready(ctx, tenant)
-	if err != nil {
+	if err := e.ready(); err != nil {
 		return nil, 0, err
 	}
 	through = from - 1
 	for looked, began := 0, time.Now(); looked < mostTexts && time.Since(began) < pageTime && through < to; {
 		last, n, err := e.look(ctx, tenant, through, to, func(w domain.RecordedText, stream string) error {
+			scrubber, err := e.scrubberFor(ctx, tenant, domain.Redact{Of: stream})
+			if err != nil {
+				return err
+			}
 			more, err := findings(ctx, scrubber, w, stream)
 			found = append(found, more...)
 			return err
@@ -48,19 +51,21 @@ func (e *ScrubbingWriter) Recorded(
 	return found, through, nil
 }
 
-// ready is the scrubber of a tenant. The error matches [domain.ErrConflict] if this server does not scrub.
-func (e *ScrubbingWriter) ready(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
+// ready refuses, with an error that matches [domain.ErrConflict], if this server does not scrub.
+func (e *ScrubbingWriter) ready() error {
 	if !e.scrub {
-		return nil, domain.Refuse(domain.ErrConflict, "this server scrubs nothing").
+		return domain.Refuse(domain.ErrConflict, "this server scrubs nothing").
 			WithFix("start it without ANNALS_SCRUB=off")
 	}
-	return e.scrubber(ctx, tenant)
+	return nil
 }
 
 // look reads the next few texts after a position.
 func (e *ScrubbingWriter) look(
 	ctx context.Context, tenant string, after, to int64, each func(domain.RecordedText, string) error,
 ) (last int64, n int, err error) {
+	var texts []domain.RecordedText
+	var streams []string
 	err = database.ForEach(ctx, e.log.db, func(rows *sql.Rows) error {
 		var w domain.RecordedText
 		var stream string
@@ -69,8 +74,8 @@ func (e *ScrubbingWriter) look(
 			return err
 		}
 		w.Text, last = text, w.Position
-		n++
-		return each(w, stream)
+		texts, streams = append(texts, w), append(streams, stream)
+		return nil
 	}, `
 		SELECT t.position, e.event_id, e.name, e.stream, t.text
 		FROM event_texts AS t
@@ -81,7 +86,12 @@ func (e *ScrubbingWriter) look(
 	if err != nil {
 		return 0, 0, fmt.Errorf("read texts: %w", Unavailable(err))
 	}
-	return last, n, nil
+	for i, w := range texts {
+		if err := each(w, streams[i]); err != nil {
+			return 0, 0, err
+		}
+	}
+	return last, len(texts), nil
 }
 
 // findings are a scrubber's detections in a text, by field and class.
@@ -149,8 +159,7 @@ func (e *ScrubbingWriter) Span(
 func (e *ScrubbingWriter) Redact(
 	ctx context.Context, s domain.Submission, streams []string, from, to int64,
 ) ([]domain.Redaction, error) {
-	scrubber, err := e.ready(ctx, s.By.Tenant)
-	if err != nil {
+	if err := e.ready(); err != nil {
 		return nil, err
 	}
 	done := make([]domain.Redaction, len(streams))
@@ -162,6 +171,10 @@ func (e *ScrubbingWriter) Redact(
 	for began := time.Now(); len(left) > 0 && time.Since(began) < pageTime; {
 		submissions := make([]domain.Submission, len(left))
 		for i, place := range left {
+			scrubber, err := e.scrubberFor(ctx, s.By.Tenant, domain.Redact{Of: streams[place]})
+			if err != nil {
+				return nil, err
+			}
 			submissions[i] = s
 			submissions[i].Command = domain.Redact{
 				By: s.By, Of: streams[place], From: from, To: to, Scrub: scrubWith(ctx, scrubber),

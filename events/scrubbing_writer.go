@@ -27,8 +27,37 @@ type ScrubbingWriter struct {
 
 // tenantRules are a tenant's scrubbing rules, with the time of their reading.
 type tenantRules struct {
-	scrubber *scrub.Scrubber
+	rules    domain.Scrubbing
+	scrubber *scrub.Scrubber // without the rules of scopes
 	read     time.Time
+}
+
+// scrubberFor is the scrubber of a command. It refuses to share an item with scopes that do not allow what it has.
+func (e *ScrubbingWriter) scrubberFor(
+	ctx context.Context, tenant string, command domain.Command,
+) (*scrub.Scrubber, error) {
+	r, err := e.tenantRules(ctx, tenant)
+	id, isItem := domain.ItemOf(command.Stream())
+	if err != nil || !isItem || len(r.rules.Allow) == 0 {
+		return r.scrubber, err
+	}
+	history, err := e.log.Stream(ctx, tenant, command.Stream())
+	k := &domain.Knowledge{ID: id}
+	for i := 0; i < len(history) && err == nil; i++ {
+		err = k.Evolve(history[i].Fact, history[i].Metadata(), domain.HalfDiscounted())
+	}
+	scopes := domain.ScopesAfter(command, k)
+	scrubber := r.scrubber.Without(r.rules.OffFor(scopes))
+	if _, revises := command.(domain.Revise); err == nil && revises && !domain.SameScopes(scopes, k.Scopes) {
+		var redacted map[string]int
+		_, redacted, err = rewrite(ctx, scrubber, domain.Remember{Knowledge: domain.Remembered{Text: k.Text}})
+		if redacted != nil {
+			var p domain.Problems
+			p.Add("scopes", "do not all allow what its text has (%s): revise the text first", domain.Redactions(redacted))
+			err = p.Err()
+		}
+	}
+	return scrubber, err
 }
 
 // freshRules is how long cached rules are used: a change on another node takes effect after this time.
@@ -54,11 +83,11 @@ func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, said string) (strin
 	if !e.scrub {
 		return said, nil
 	}
-	scrubber, err := e.scrubber(ctx, tenant)
+	rules, err := e.tenantRules(ctx, tenant)
 	if err != nil {
 		return "", err
 	}
-	clean, _, err := scrubber.Scrub(ctx, said)
+	clean, _, err := rules.scrubber.Scrub(ctx, said)
 	return clean, err
 }
 
@@ -83,6 +112,12 @@ func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Su
 		}
 		if err == nil {
 			err = e.closed(ctx, s, closed)
+		}
+		if err == nil && s.Whole && redacted != nil {
+			refusal := domain.Refuse(domain.ErrRedacted, "it has %s", domain.Redactions(redacted)).
+				WithFix("leave it out, or send it without Annals-Redaction: then it is taken out")
+			refusal.Redacted = redacted
+			err = refusal
 		}
 		if err != nil {
 			results[i].Err = err
@@ -136,10 +171,17 @@ func (e *ScrubbingWriter) admit(
 	if !isWritten || !e.scrub {
 		return given, nil, nil
 	}
-	scrubber, err := e.scrubber(ctx, by.Tenant)
+	scrubber, err := e.scrubberFor(ctx, by.Tenant, given)
 	if err != nil {
 		return nil, nil, err
 	}
+	return rewrite(ctx, scrubber, written)
+}
+
+// rewrite is the scrubbed command, and the count of redactions.
+func rewrite(
+	ctx context.Context, scrubber *scrub.Scrubber, written domain.TextCommand,
+) (domain.Command, map[string]int, error) {
 	var redacted map[string]int
 	var problems domain.Problems
 	var ended error
@@ -170,27 +212,27 @@ func (e *ScrubbingWriter) admit(
 	return command, redacted, cmp.Or(ended, problems.Err())
 }
 
-// scrubber is made from a tenant's rules, which may be cached for [freshRules].
-func (e *ScrubbingWriter) scrubber(ctx context.Context, tenant string) (*scrub.Scrubber, error) {
+// tenantRules are a tenant's rules, which may be cached for [freshRules].
+func (e *ScrubbingWriter) tenantRules(ctx context.Context, tenant string) (tenantRules, error) {
 	e.mu.Lock()
 	known, found := e.rules[tenant]
 	e.mu.Unlock()
 	now := time.Now()
 	if found && now.Sub(known.read) < freshRules {
-		return known.scrubber, nil
+		return known, nil
 	}
 	rules, err := e.Rules(ctx, tenant)
 	if err != nil {
-		return nil, err
+		return tenantRules{}, err
 	}
 	scrubber, err := scrubberOf(rules)
 	if err != nil {
-		return nil, fmt.Errorf("follow the rules for scrubbing: %w", errors.New("a pattern cannot be read"))
+		return tenantRules{}, fmt.Errorf("follow the rules for scrubbing: %w", errors.New("a pattern cannot be read"))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.rules[tenant] = tenantRules{scrubber, now}
-	return scrubber, nil
+	e.rules[tenant] = tenantRules{rules, scrubber, now}
+	return e.rules[tenant], nil
 }
 
 func (e *ScrubbingWriter) forget(tenant string) {
@@ -203,11 +245,18 @@ func (e *ScrubbingWriter) forget(tenant string) {
 func scrubberOf(rules domain.Scrubbing) (*scrub.Scrubber, error) {
 	var problems domain.Problems
 	var off []scrub.Class
-	for i, class := range rules.Off {
-		off = append(off, scrub.Class(class))
+	known := func(field string, i int, class string) {
 		if !slices.Contains(scrub.Classes(), scrub.Class(class)) {
-			problems.Add(fmt.Sprintf("off[%d]", i), "must be one of api_key, jwt, private_key, email, phone, cc")
+			problems.Add(fmt.Sprintf("%s[%d]", field, i), "must be one of api_key, jwt, private_key, email, phone, cc")
 		}
+	}
+	for i, allowed := range rules.Allow {
+		_, class, _ := strings.Cut(allowed, "=")
+		known("allow", i, class)
+	}
+	for i, class := range rules.Off {
+		known("off", i, class)
+		off = append(off, scrub.Class(class))
 	}
 	if len(rules.Patterns) > scrub.MostPatterns {
 		problems.Add("patterns", "must be at most %d", scrub.MostPatterns)

@@ -29,11 +29,11 @@ func (s *Server) knowledgeRoutes() {
 			"not affect the others; the same content again is unchanged. With If-Match, which is for one item, update=true " +
 			"revises only the revision that you read. With on_similar, the answer to one new item names similar " +
 			"items of its audience: duplicates, contradictions and others. on_similar=vote and refuse never remember the same " +
-			"text twice in one audience, also under concurrent writes.",
+			"text twice in one audience, also under concurrent writes. With supersedes, the new item takes another one's place.",
 		RequestBody: serve.OrMany(serve.Bodies(s.api, true, map[string]any{
 			serve.JSONType: api.Knowledge{}, serve.LinesType: api.Knowledge{},
 		})),
-		Responses: remembered(s.api), Errors: append([]int{http.StatusPreconditionFailed}, serve.WriteErrors...),
+		Responses: remembered(s.api), Errors: serve.ChangeErrors,
 	}, s.remember)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "list", Method: http.MethodGet, Path: many, Tags: []string{tag},

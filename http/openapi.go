@@ -92,6 +92,7 @@ func headers() map[string]*huma.Param {
 		"X-Request-Id":          "Recorded, logged and given back; made if left out.",
 		"traceparent":           "Recorded with the events (W3C Trace Context).",
 		"Idempotency-Key":       "A request repeated with the same key happens once and is answered as the first time.",
+		"Annals-Redaction":      "refuse: if something would be taken out of the texts, nothing is recorded.",
 		"Last-Event-ID":         "For a stream: the id of the event that came last; what follows it comes next.",
 		"If-Match":              `The revision that you read, such as "3": the change happens only to that one.`,
 	} {

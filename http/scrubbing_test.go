@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
 			writer := events.NewScrubbingWriter(cfg.Writer.(*follow.Log).Log, true)
-			cfg.Writer, cfg.Scrubbing = writer, writer
+			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 		}))
 	})
 }
@@ -156,6 +157,58 @@ func TestRulesAreSeenByOtherServers(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatal("the rules of another server are not followed")
 			}
+		}
+	})
+}
+
+func TestAWriteMayRefuseWhatWouldBeRemoved(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		const refuse, key = header("Annals-Redaction: refuse"), header("Idempotency-Key: k")
+		refused := w.ask("POST", "/v1/knowledge", item("k", "Call "+phone), refuse, key).want(http.StatusConflict).json()
+		same(t, []any{refused["type"], refused["detail"]}, []any{"urn:annals:problem:redacted", "it has phone=1"})
+		w.ask("GET", "/v1/knowledge/k", nil).want(http.StatusNotFound)
+		w.ask("POST", "/v1/knowledge", item("k", "Call them"), refuse).want(http.StatusCreated)
+		w.ask("PATCH", "/v1/knowledge/k", object{"content": "Call " + phone}, refuse).want(http.StatusConflict)
+		w.ask("POST", "/v1/knowledge/k/stale", object{"reason": "ask " + mail}, refuse).want(http.StatusConflict)
+		w.ask("POST", "/v1/knowledge", item("b", "x"), header("Annals-Redaction: maybe")).want(http.StatusUnprocessableEntity)
+		w.nothingRecorded(phone, mail)
+	})
+}
+
+func TestAScopeMayAllowOfficeNumbers(t *testing.T) {
+	eachScrubbing(t, func(t *testing.T, w *world) {
+		office := func(id, content string, scopes ...string) object {
+			of := item(id, content)
+			of["scopes"] = scopes
+			return of
+		}
+		content := func(id string) string {
+			return fmt.Sprint(w.ask("GET", "/v1/knowledge/"+id, nil).want(http.StatusOK).json()["content"])
+		}
+		const said = "Call " + phone + " or mail " + mail
+		bad := w.ask("PUT", "/v1/scrubbing", object{"allow": []string{"nobody=phone"}}).want(http.StatusUnprocessableEntity)
+		same(t, fieldsOf(bad), []string{"allow[0]"})
+		w.ask("PUT", "/v1/scrubbing", object{"allow": []string{"org:acme=fax"}}).want(http.StatusUnprocessableEntity)
+		rules := object{"allow": []string{"org:acme=email", "org:acme=phone", "team:desk=phone"}}
+		w.ask("PUT", "/v1/scrubbing", rules).want(http.StatusOK)
+		same(t, w.ask("GET", "/v1/scrubbing", nil).want(http.StatusOK).json()["allow"], any([]any{"org:acme=email", "org:acme=phone", "team:desk=phone"}))
+
+		w.ask("POST", "/v1/knowledge", office("both", said, "org:acme")).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge", office("one", said, "org:acme", "team:desk")).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge", office("none", said, "org:acme", "public")).want(http.StatusCreated)
+		same(t, []string{content("both"), content("one"), content("none")}, []string{
+			said, "Call " + phone + " or mail [REDACTED_EMAIL]", "Call [REDACTED_PHONE] or mail [REDACTED_EMAIL]",
+		})
+		w.ask("PATCH", "/v1/knowledge/both", object{"content": "Now " + phone}).want(http.StatusOK)
+		same(t, content("both"), "Now "+phone)
+		problems := w.ask("PATCH", "/v1/knowledge/both", object{"scopes": []string{"public"}}).want(http.StatusUnprocessableEntity).errors()
+		same(t, problems, []string{"scopes: do not all allow what its text has (phone=1): revise the text first"})
+		found := w.ask("GET", "/v1/scrubbing/findings", nil).want(http.StatusOK).json()["items"]
+		same(t, len(found.([]any)), 0)
+		w.ask("PUT", "/v1/scrubbing", object{"allow": []string{}}).want(http.StatusOK)
+		found = w.ask("GET", "/v1/scrubbing/findings", nil).want(http.StatusOK).json()["items"]
+		if len(found.([]any)) == 0 {
+			t.Error("what no scope allows any more is not found")
 		}
 	})
 }

@@ -185,6 +185,7 @@ func samples() []sample {
 		{1, domain.ScrubbingChanged{Rules: domain.Scrubbing{
 			Off: []string{"phone"}, Patterns: []domain.ScrubPattern{{Class: "employee", Expression: `\bEMP-\d{5}\b`}},
 		}}},
+		{1, domain.ScrubbingChanged{Rules: domain.Scrubbing{Allow: []string{"org:acme=email", "org:acme=phone"}}}},
 		{1, domain.ProjectionStarted{Version: 3, Settings: map[string]string{"confidence": "halving", "tokenizer": "2"}, Items: 1000}},
 		{1, domain.ProjectionLoaded{Version: 3, Streams: 1000, Events: 5000, Took: 2500 * time.Millisecond}},
 		{1, domain.ProjectionCaughtUp{Version: 3, Took: 1500 * time.Microsecond}},
@@ -217,6 +218,10 @@ func gained(fact domain.Fact) string {
 	case domain.Merged:
 		if len(f.Votes) > 0 {
 			return ".votes"
+		}
+	case domain.ScrubbingChanged:
+		if len(f.Rules.Allow) > 0 {
+			return ".allow"
 		}
 	case domain.Unmerged:
 		if len(f.Votes) > 0 {

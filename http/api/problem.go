@@ -17,6 +17,7 @@ const (
 	CodeSlow            = "slow"
 	CodeTaken           = "taken"
 	CodeSimilar         = "similar"
+	CodeRedacted        = "redacted"
 	CodeConflict        = "conflict"
 	CodeDeleted         = "deleted"
 	CodeErased          = "erased"
@@ -48,6 +49,9 @@ type Problem struct {
 	Fix      string     `json:"fix,omitempty" doc:"What to do about it, where we know it."`
 	Errors   []BadField `json:"errors,omitempty" doc:"Every bad field at once."`
 	Similar  []Similar  `json:"similar,omitempty" doc:"Of a new item with on_similar=refuse: the items that say the same or contradict it."`
+
+	Fields   []BadField     `json:"fields,omitempty" doc:"Which fields a refusal is about, such as scopes to which the caller may not publish."`
+	Redacted map[string]int `json:"redacted,omitempty" doc:"With Annals-Redaction: refuse: what would be taken out of the texts, by class."`
 }
 
 // BadField is an invalid field and what is wrong with it.

@@ -116,6 +116,8 @@ type Proposal struct {
 type ProposalClosing struct {
 	Outcome string `json:"outcome" enum:"superseded,distinct,dismissed,obsolete" doc:"distinct: the items are neither duplicates nor contradictions. dismissed: nothing is to be done."`
 	Reason  string `json:"reason,omitempty" maxLength:"2000"`
+
+	Also []string `json:"also,omitempty" doc:"Ids of other proposals to close in the same way: all of them, or none."`
 }
 
 // Assignment is who should review an item, and why.

@@ -47,6 +47,7 @@ type Redactions struct {
 type Scrubbing struct {
 	Off      []string       `json:"off,omitempty" doc:"Classes that are left as they are: api_key, jwt, private_key, email, phone, cc."`
 	Patterns []ScrubPattern `json:"patterns,omitempty" maxItems:"32" doc:"What is redacted besides."`
+	Allow    []string       `json:"allow,omitempty" example:"org:acme=phone" doc:"As SCOPE=CLASS: the class is left as it is in items whose scopes all allow it."`
 	Active   bool           `json:"active,omitempty" readOnly:"true" doc:"Whether this server scrubs at all: ANNALS_SCRUB."`
 }
 

@@ -164,7 +164,7 @@ func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*ke
 	state, _ := receipt.Stream.State.(domain.Key)
 	prefix := domain.KeyPrefix(receipt.Stream.Name)
 	out := &keyOutput{
-		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: serve.RedactedOf(receipt),
+		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: domain.Redactions(receipt.Redacted),
 		Body: issuedKeyOf(c.Principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
 	}
 	if receipt.Replayed {

@@ -89,7 +89,7 @@ func (s scrubbings) scrubbing(ctx context.Context, c *serve.Call, _ *struct{}) (
 func (s scrubbings) changeScrubbing(
 	ctx context.Context, c *serve.Call, _ *struct{}, body api.Scrubbing,
 ) (*scrubbingOutput, error) {
-	rules := domain.Scrubbing{Off: body.Off}
+	rules := domain.Scrubbing{Off: body.Off, Allow: body.Allow}
 	for _, p := range body.Patterns {
 		rules.Patterns = append(rules.Patterns, domain.ScrubPattern(p))
 	}
@@ -103,7 +103,7 @@ func (s scrubbings) changeScrubbing(
 }
 
 func (s scrubbings) scrubbingOf(rules domain.Scrubbing) api.Scrubbing {
-	shown := api.Scrubbing{Off: rules.Off, Active: s.rules != nil && s.rules.Scrubs()}
+	shown := api.Scrubbing{Off: rules.Off, Allow: rules.Allow, Active: s.rules != nil && s.rules.Scrubs()}
 	for _, p := range rules.Patterns {
 		shown.Patterns = append(shown.Patterns, api.ScrubPattern(p))
 	}

@@ -60,6 +60,9 @@ func printable(s string) bool {
 	return len(s) <= most && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }
 
+// redaction is the header that refuses texts from which scrubbing would remove something.
+const redaction = "Annals-Redaction"
+
 // header reads a header that is recorded, and notes it if it is not printable.
 func (c *Call) header(name string) string {
 	value := c.Request.Header.Get(name)
@@ -79,6 +82,9 @@ func (c *Call) Headers() error {
 			WithFix("give every request a key of its own, or leave the header out")
 	}
 	c.Key = c.header(key)
+	if way := c.Request.Header.Get(redaction); way != "" && way != "refuse" {
+		c.Found.Add(redaction, "must be refuse, or left out")
+	}
 	c.Origin = domain.Origin{
 		RequestID:     c.ID,
 		CorrelationID: c.header("Annals-Correlation-Id"),
@@ -93,7 +99,9 @@ func (c *Call) Headers() error {
 
 // Submission prepares a command for the log. The body is a part of the fingerprint that identifies the request.
 func (c *Call) Submission(command domain.Command) domain.Submission {
-	submission := domain.Submission{Command: command, By: c.Principal, Origin: c.Origin}
+	submission := domain.Submission{
+		Command: command, By: c.Principal, Origin: c.Origin, Whole: c.Request.Header.Get(redaction) != "",
+	}
 	if c.Key != "" {
 		submission.Request = &domain.Request{Key: c.Key, Fingerprint: c.fingerprint()}
 	}

@@ -36,7 +36,7 @@ func document(op *huma.Operation) {
 	}
 	if op.Method != http.MethodGet && op.OperationID != "search" && !strings.HasPrefix(op.Path, ProjectionPath) {
 		common = append(common, http.StatusInsufficientStorage)
-		shared = append(shared, "Idempotency-Key", "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
+		shared = append(shared, "Idempotency-Key", redaction, "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
 	}
 	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {
 		shared = append(shared, "If-Match")

@@ -56,6 +56,7 @@ var Answers = []Answer{
 	{errSlow, http.StatusRequestTimeout, api.CodeSlow, "Did not arrive in time", ""},
 	{domain.ErrTaken, http.StatusConflict, api.CodeTaken, "Taken by another item", ""},
 	{domain.ErrSimilar, http.StatusConflict, api.CodeSimilar, "Said already, or contradicted", ""},
+	{domain.ErrRedacted, http.StatusConflict, api.CodeRedacted, "Something in it would be removed", ""},
 	{domain.ErrConflict, http.StatusConflict, api.CodeConflict, "Not in its present state", ""},
 	{domain.ErrDeleted, http.StatusGone, api.CodeDeleted, "Forgotten", ""},
 	{domain.ErrErased, http.StatusGone, api.CodeErased, "Erased for good", ""},
@@ -108,6 +109,10 @@ func ProblemOf(err error, instance string) *Refused {
 	}}
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok {
 		p.Detail, p.Fix, p.Similar = refusal.Detail, refusal.Fix, SimilarOf(refusal.Similar)
+		p.Redacted = refusal.Redacted
+		for _, bad := range refusal.Fields {
+			p.Fields = append(p.Fields, api.BadField(bad))
+		}
 		if refusal.Wait > 0 {
 			p.retryAfter = strconv.Itoa(int(math.Ceil(refusal.Wait.Seconds())))
 		}

@@ -2,9 +2,6 @@ package serve
 
 import (
 	"encoding/hex"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -73,20 +70,8 @@ func ReceiptOf(r domain.Receipt) *Receipt {
 	return &Receipt{
 		ETag: Etag(r.Knowledge.Revision), Position: strconv.FormatInt(r.Position, 10),
 		Outcome: r.Outcome, Events: strings.Join(ids, ","),
-		Receipt: strings.Join(triples, ","), Replayed: replayed, Redacted: RedactedOf(r),
+		Receipt: strings.Join(triples, ","), Replayed: replayed, Redacted: domain.Redactions(r.Redacted),
 	}
-}
-
-// RedactedOf lists what was redacted, by class, for a header.
-func RedactedOf(r domain.Receipt) string {
-	if len(r.Redacted) == 0 {
-		return ""
-	}
-	classes := make([]string, 0, len(r.Redacted))
-	for _, class := range slices.Sorted(maps.Keys(r.Redacted)) {
-		classes = append(classes, fmt.Sprintf("%s=%d", class, r.Redacted[class]))
-	}
-	return strings.Join(classes, ",")
 }
 
 func KeptOf(r domain.Receipt) []api.KeptVersion {

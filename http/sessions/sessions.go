@@ -140,7 +140,7 @@ func sessionReply(status int, receipt domain.Receipt, err error) (*sessionOutput
 		return nil, err
 	}
 	return &sessionOutput{
-		Status: status, Position: serve.WholeCell(receipt.Position), Redacted: serve.RedactedOf(receipt),
+		Status: status, Position: serve.WholeCell(receipt.Position), Redacted: domain.Redactions(receipt.Redacted),
 		Body: sessionOf(receipt.Stream),
 	}, nil
 }

@@ -165,7 +165,7 @@ func (s subscriptions) answer(
 		return nil, err
 	}
 	out := &subscriptionOutput{
-		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: serve.RedactedOf(receipt),
+		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: domain.Redactions(receipt.Redacted),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"

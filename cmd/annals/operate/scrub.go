@@ -23,10 +23,12 @@ type ScrubCommands struct {
 type scrubRulesCommand struct {
 	terminal.Writing
 
-	Off    []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
-	On     []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
-	Add    []string `field:"patterns" sep:"none" placeholder:"CLASS=EXPRESSION"`
-	Remove []string `placeholder:"CLASS"`
+	Off      []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
+	On       []string `placeholder:"CLASS" enum:"api_key,jwt,private_key,email,phone,cc"`
+	Allow    []string `placeholder:"SCOPE=CLASS"`
+	Disallow []string `placeholder:"SCOPE=CLASS"`
+	Add      []string `field:"patterns" sep:"none" placeholder:"CLASS=EXPRESSION"`
+	Remove   []string `placeholder:"CLASS"`
 }
 
 // scrubClasses are the classes of the built-in rules.
@@ -35,7 +37,7 @@ var scrubClasses = []string{"api_key", "jwt", "private_key", "email", "phone", "
 func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error {
 	request := client.Get("v1", "scrubbing")
 	var rules api.Scrubbing
-	if len(r.Off)+len(r.On)+len(r.Add)+len(r.Remove) > 0 {
+	if len(r.Off)+len(r.On)+len(r.Allow)+len(r.Disallow)+len(r.Add)+len(r.Remove) > 0 {
 		server, err := r.Connect()
 		if err != nil {
 			return err
@@ -61,6 +63,10 @@ func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error 
 			}
 			rows.Row(class, redacted, "")
 		}
+		for _, allowed := range rules.Allow {
+			scope, class, _ := strings.Cut(allowed, "=")
+			rows.Row(class, "not in "+scope, "")
+		}
 		for _, p := range rules.Patterns {
 			rows.Row(p.Class, "yes", p.Expression)
 		}
@@ -72,10 +78,12 @@ func (r *scrubRulesCommand) Run(ctx context.Context, c *terminal.Console) error 
 // change applies the flags to the rules.
 func (r *scrubRulesCommand) change(rules *api.Scrubbing) error {
 	rules.Active = false
-	rules.Off = slices.DeleteFunc(append(rules.Off, r.Off...),
-		func(class string) bool { return slices.Contains(r.On, class) })
-	slices.Sort(rules.Off)
-	rules.Off = slices.Compact(rules.Off)
+	with := func(there, more, less []string) []string {
+		there = slices.DeleteFunc(append(there, more...), func(one string) bool { return slices.Contains(less, one) })
+		slices.Sort(there)
+		return slices.Compact(there)
+	}
+	rules.Off, rules.Allow = with(rules.Off, r.Off, r.On), with(rules.Allow, r.Allow, r.Disallow)
 	rules.Patterns = slices.DeleteFunc(rules.Patterns,
 		func(p api.ScrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
 	for _, given := range r.Add {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -80,6 +81,18 @@ func New(off []Class, patterns []Pattern) (*Scrubber, error) {
 		s.patterns = append(s.patterns, compiled{p.Class, re})
 	}
 	return s, errors.Join(problems...)
+}
+
+// Without is a scrubber that has further classes off.
+func (s *Scrubber) Without(off []string) *Scrubber {
+	if len(off) == 0 {
+		return s
+	}
+	other := &Scrubber{off: maps.Clone(s.off), patterns: s.patterns}
+	for _, class := range off {
+		other.off[Class(class)] = true
+	}
+	return other
 }
 
 var className = text.Expression(`^[a-z][a-z0-9_]{0,31}$`)
