@@ -52,6 +52,9 @@ func (s *Server) rememberMany(
 	if in.OnSimilar != "" {
 		c.Found.Add("on_similar", forOne)
 	}
+	if in.Supersedes != "" {
+		c.Found.Add("supersedes", forOne)
+	}
 	return s.answerMany(c, sent, split, func(record []byte) (domain.Command, provenance, error) {
 		command, provenance, err := remembering(c.Principal, record, revise, nil)
 		command.OrSame = true

@@ -27,6 +27,8 @@ type rememberInput struct {
 	Lesson serve.Boolean `query:"lesson" doc:"An item of tools, skills, patterns or antipatterns without an owner and scopes is for those for whom lessons of sessions are (learned-for), or else for the caller's only team. What may be about a person is for the caller alone."`
 
 	OnSimilar string `query:"on_similar" enum:"report,link,refuse,vote" doc:"For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for."`
+
+	Supersedes string `query:"supersedes" doc:"For one item that is new: the id of an item whose place it takes, which the caller must be a steward of. Both happen, or nothing does. Not with on_similar=vote."`
 }
 
 // onSimilar reads the parameter.
@@ -60,6 +62,9 @@ func (s *Server) rememberOne(
 	revise := serve.Value(in.Update.Read(&c.Found, "update"))
 	lesson := serve.Value(in.Lesson.Read(&c.Found, "lesson"))
 	onSimilar := in.onSimilar(&c.Found)
+	if in.Supersedes != "" && (onSimilar == domain.VoteSimilar || !domain.IsItemID(in.Supersedes)) {
+		c.Found.Add("supersedes", "must be the id of an item, without on_similar=vote")
+	}
 	var err error
 	c.Sent, err = c.ReadWhole(from)
 	if refusal, ok := errors.AsType[*domain.Refusal](err); ok && errors.Is(err, domain.ErrTooLarge) {
@@ -82,6 +87,13 @@ func (s *Server) rememberOne(
 	}
 	command.OnSimilar = onSimilar
 	submission := c.Submission(command)
+	if in.Supersedes != "" {
+		instead := domain.Supersede{Target: c.Target(in.Supersedes, nil), Successor: command.ID, Reason: command.Reason}
+		if err := instead.Validate(); err != nil {
+			return nil, err
+		}
+		submission.Then = []domain.Command{instead}
+	}
 	provenance.into(&submission.Origin)
 	var receipt domain.Receipt
 	var similar []api.Similar

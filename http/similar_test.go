@@ -77,3 +77,29 @@ func TestOfManyWhoRememberTheSameAtOnceOnlyOneSucceeds(t *testing.T) {
 		same(t, count, map[int]int{http.StatusCreated: 1, http.StatusConflict: 19})
 	})
 }
+
+func TestANewItemTakesTheOthersPlaceOrIsNotRemembered(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const key = header("Idempotency-Key: k")
+		hers := item("hers", "checkout-api is deployed on Tuesdays")
+		hers["owner"], hers["scopes"] = "user:eve", []string{"public"}
+		w.ask("POST", "/v1/knowledge", hers).want(http.StatusCreated)
+		mine := item("mine", "checkout-api is deployed on Thursdays")
+		for query, want := range map[string]int{
+			"supersedes=nobody": http.StatusNotFound, "supersedes=mine": http.StatusUnprocessableEntity,
+			"supersedes=hers&on_similar=vote": http.StatusUnprocessableEntity,
+			"supersedes=no!":                  http.StatusUnprocessableEntity,
+		} {
+			w.ask("POST", "/v1/knowledge?"+query, mine).want(want)
+		}
+		w.ask("GET", "/v1/knowledge/mine", nil).want(http.StatusNotFound)
+		for range 2 {
+			w.ask("POST", "/v1/knowledge?supersedes=hers", mine, key).want(http.StatusCreated)
+		}
+		same(t, w.ask("GET", "/v1/knowledge/hers", nil).want(http.StatusOK).json()["superseded_by"], "mine")
+		events := w.ask("GET", "/v1/events?stream=knowledge:hers", nil).want(http.StatusOK).json()["items"].([]any)
+		same(t, len(events), 2)
+		problems := w.ask("POST", "/v1/knowledge?supersedes=hers", []object{item("e", "x")}).want(http.StatusUnprocessableEntity).errors()
+		same(t, problems, []string{"supersedes: is for one item: send what it is for by itself"})
+	})
+}
