@@ -35,6 +35,14 @@ func Post(body any, path ...string) Request {
 	return Request{Method: http.MethodPost, Path: path, Body: body}
 }
 
+type redactedKey struct{}
+
+// OnRedacted is a context for requests that call note with what the server removed from their texts, such as
+// "email=1,phone=2".
+func OnRedacted(ctx context.Context, note func(what string)) context.Context {
+	return context.WithValue(ctx, redactedKey{}, note)
+}
+
 // Response is the server's answer.
 type Response struct {
 	Status int
@@ -108,6 +116,10 @@ func (c *connection) attempt(
 	}
 	defer response.Body.Close() //nolint:errcheck // it has been read
 	answer, err := c.read(response)
+	note, is := ctx.Value(redactedKey{}).(func(string))
+	if what := response.Header.Get("Annals-Redacted"); is && what != "" {
+		note(what)
+	}
 	if err != nil || out == nil || len(answer.Body) == 0 {
 		return answer, err
 	}

@@ -53,9 +53,6 @@ func (c changed) says(what string) string {
 	if votes := domain.VotesBy(c.Votes, c.Voters); votes != "" {
 		said += "; " + votes
 	}
-	if len(c.Redacted) > 0 {
-		said += "; secrets in it were redacted"
-	}
 	var similar strings.Builder
 	for _, s := range c.Similar {
 		similar.WriteString("; " + resemblances[s.Kind] + " " + s.ID)

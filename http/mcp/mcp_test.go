@@ -310,6 +310,31 @@ func TestToolsHaveFlatSchemas(t *testing.T) {
 	})
 }
 
+func TestEveryToolSaysWhatWasRemoved(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const phone, mail = "13812345678", "jane@corp.com"
+		k := w.call("save_knowledge", object{"type": "tool", "content": "The printer."}).ok()
+		viking, aliases := w.byViking(), map[string]func(bool) *sdk.ClientSession{"http": w.byHTTP, "stdio": w.byLines}[w.tenant](true)
+		said := []object{{"role": "user", "content": "Call " + phone}}
+		for i, got := range []result{
+			w.call("remember", object{"content": "The office has " + phone, "category": "entities"}),
+			w.call("save_knowledge", object{"id": k["id"], "type": "tool", "content": "The printer, ask " + phone}),
+			w.call("give_feedback", object{"uri": k["uri"], "verdict": "helpful", "outcome": "called " + phone}),
+			w.call("report_stale_memory", object{"uri": k["uri"], "reason": "says " + phone}),
+			w.callOn(aliases, "openviking_remember", object{"content": "The desk has " + phone, "category": "entities"}),
+			w.callOn(viking, "remember", object{"messages": said}),
+			w.callOn(viking, "write", object{"uri": "viking://user/memories/desk.md", "content": "Desk: " + phone}),
+		} {
+			if got.ok(); got.object["redacted"] != "phone=1" || !strings.Contains(got.text, "phone=1") {
+				t.Errorf("%d: %s %v", i, got.text, got.object)
+			}
+		}
+		both := w.call("remember", object{"content": "Mail " + mail + " or " + mail, "category": "tools"})
+		same(t, both.object["redacted"], any("email=2"))
+		same(t, w.call("remember", object{"content": "The printer is out.", "category": "tools"}).object["redacted"], nil)
+	})
+}
+
 // Clients of another server find its names, and read what tools say as JSON.
 func TestAliasesAnswerAsTheirClientsExpect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

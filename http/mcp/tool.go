@@ -68,10 +68,11 @@ func (t tool) schema() map[string]any {
 var resultSchema = map[string]any{
 	"type": "object",
 	"properties": map[string]any{
-		"status":  map[string]any{"type": "string", "enum": []string{"ok", "error"}},
-		"data":    map[string]any{"type": "object", "description": "What was asked for, if the status is ok."},
-		"message": map[string]any{"type": "string", "description": "What went wrong, if it is not."},
-		"error":   map[string]any{"type": "object", "description": "The same with a code."},
+		"status":   map[string]any{"type": "string", "enum": []string{"ok", "error"}},
+		"data":     map[string]any{"type": "object", "description": "What was asked for, if the status is ok."},
+		"redacted": map[string]any{"type": "string", "description": "What was removed before it was stored."},
+		"message":  map[string]any{"type": "string", "description": "What went wrong, if it is not."},
+		"error":    map[string]any{"type": "object", "description": "The same with a code."},
 	},
 	"required": []string{"status"},
 }
@@ -88,6 +89,8 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if err != nil {
 			return t.failed(err), nil
 		}
+		removed := ""
+		ctx = client.OnRedacted(ctx, func(what string) { removed = strings.Trim(removed+","+what, ",") })
 		data, text, err := t.do(s.cfg.Work.within(withCalledAt(ctx, call.Extra)), s.api(call.Extra), in)
 		if t.finder != "" && errors.Is(err, client.ErrNotFound) {
 			err = errorWithFix{err, t.finder + " shows the uri of whatever there is"}
@@ -95,7 +98,10 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if err != nil {
 			return t.failed(err), nil
 		}
-		return t.result(success{Status: "ok", Data: data}, text, false), nil
+		if removed != "" {
+			text += "; removed before it was stored: " + removed
+		}
+		return t.result(success{Status: "ok", Data: data, Redacted: removed}, text, false), nil
 	})
 }
 
@@ -103,6 +109,8 @@ func (s *Server) add(server *sdk.Server, t tool) {
 type success struct {
 	Status string `json:"status"`
 	Data   any    `json:"data"`
+
+	Redacted string `json:"redacted,omitempty"` // what scrubbing removed from the texts, by class
 }
 
 type failure struct {

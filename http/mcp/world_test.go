@@ -94,7 +94,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
 	surface := viking.New(viking.Config{
-		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
+		Writer: cfg.Writer.(viking.Writer), Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
 		Eraser: projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t)), Version: "test",
 	})
 	paths, public := viking.Paths()

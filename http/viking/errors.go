@@ -131,20 +131,34 @@ func (*Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err er
 	write(w, c.status, envelope{Status: "error", Error: &f})
 }
 
-// anonymous is a writer whose refusals do not name the item: callers know its URI, not its id.
+// removedKey is the key of a context that counts what scrubbing removed from the texts of a request, by class.
+type removedKey struct{}
+
+// anonymous is a writer whose refusals do not name the item: callers know its URI, not its id. It counts what
+// scrubbing removed.
 type anonymous struct{ Writer }
 
 func (a anonymous) Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error) {
 	receipt, err := a.Writer.Submit(ctx, submission)
+	noteRemoved(ctx, receipt)
 	return receipt, withoutID(err, submission)
 }
 
 func (a anonymous) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := a.Writer.SubmitAll(ctx, submissions)
 	for i := range results {
+		noteRemoved(ctx, results[i].Receipt)
 		results[i].Err = withoutID(results[i].Err, submissions[i])
 	}
 	return results
+}
+
+func noteRemoved(ctx context.Context, receipt domain.Receipt) {
+	if removed, counts := ctx.Value(removedKey{}).(map[string]int); counts {
+		for class, n := range receipt.Redacted {
+			removed[class] += n
+		}
+	}
 }
 
 func withoutID(err error, submission domain.Submission) error {

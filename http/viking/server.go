@@ -139,8 +139,12 @@ func (s *Server) route(pattern string, handle handler) {
 		q := &query{request: r, caller: callerOf(r)}
 		q.setReason(q.param("reason"))
 		result, err := any(nil), q.found.Err()
+		removed := map[string]int{}
 		if err == nil {
-			result, err = handle(r.Context(), q)
+			result, err = handle(context.WithValue(r.Context(), removedKey{}, removed), q)
+		}
+		if len(removed) > 0 {
+			w.Header().Set("Annals-Redacted", domain.Redactions(removed))
 		}
 		if bad := q.found.Err(); bad != nil {
 			err = bad

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from datetime import datetime
 from operator import ge, gt, le, lt
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -15,6 +16,14 @@ from .client import AnnalsError, Client
 from .schemas import Knowledge
 
 _SUFFIX = ".json"  # labels have no period, so no namespace has the name of a key
+
+
+def _tell(uri: str, written: Knowledge) -> None:
+    """Log what the server removed, since the interface of a store has no answer to a put."""
+    redacted = written.get("redacted")
+    if redacted:
+        removed = ", ".join(f"{name}: {count}" for name, count in sorted(redacted.items()))
+        logging.getLogger("annals").warning("removed from %s before it was stored: %s", uri, removed)
 
 
 class AnnalsStore(BaseStore):
@@ -84,13 +93,13 @@ class AnnalsStore(BaseStore):
             if self._scopes:
                 item["scopes"] = list(self._scopes)
             try:
-                self._client.remember(item)
+                _tell(uri, self._client.remember(item))
                 return
             except AnnalsError as error:
                 found = self._find(uri) if error.status == 409 else None
                 if not found:
                     raise
-        self._client.revise(found["id"], {"content": content})
+        _tell(uri, self._client.revise(found["id"], {"content": content}))
 
     def _search(self, op: SearchOp) -> List[SearchItem]:
         uri = self._uri(op.namespace_prefix)

@@ -972,8 +972,10 @@ class _Problem(TypedDict):
 class Problem(_Problem, total=False):
     detail: str
     errors: List[BadField]
+    fields: List[BadField]
     fix: str
     instance: str
+    redacted: Dict[str, int]
     similar: List[Similar]
 
 
@@ -1027,6 +1029,7 @@ class _ProposalClosing(TypedDict):
 
 
 class ProposalClosing(_ProposalClosing, total=False):
+    also: List[str]
     reason: str
 
 
@@ -1302,6 +1305,7 @@ ScrubPattern = TypedDict("ScrubPattern", {
 
 class Scrubbing(TypedDict, total=False):
     active: bool
+    allow: List[str]
     off: List[str]
     patterns: List[ScrubPattern]
 
@@ -1681,3 +1685,4 @@ class RememberQuery(TypedDict, total=False):
     update: bool
     lesson: bool
     on_similar: Literal['report', 'link', 'refuse', 'vote']
+    supersedes: str

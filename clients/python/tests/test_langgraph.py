@@ -1,5 +1,6 @@
 """The store does what LangGraph's InMemoryStore does: where the package is installed, both are asked and compared."""
 
+import contextlib
 import sys
 import unittest
 import uuid
@@ -53,6 +54,16 @@ class StoreTest(unittest.TestCase):
             store.delete(("users", "1"), "prefs")
             store.put(("users", "1"), "prefs", {"theme": "again"})
             self.assertEqual(plain(store.search(("users",))), [(("users", "1"), "prefs", {"theme": "again"})])
+
+    def test_a_put_says_what_was_removed(self):
+        store = self.stores[0]
+        for value in ({"office": "13812345678"}, {"office": "13812345678", "mail": "jane@corp.com"}):
+            with self.assertLogs("annals", "WARNING") as logged:
+                store.put(("firm",), "office", value)
+            self.assertIn("firm/office.json before it was stored: ", logged.output[0])
+            self.assertIn("phone: 1", logged.output[0])
+        with self.assertNoLogs("annals") if sys.version_info >= (3, 10) else contextlib.nullcontext():
+            store.put(("firm",), "office", {"office": "on the third floor"})
 
     def test_names_of_any_form_stay_apart(self):
         names = [(("a",), "b"), (("a", "b"), "c"), (("a/b",), "c"), (("a", "B"), "c"), (("名", "ü %2F"), "钥匙 ?#&"), (("a",), ".")]

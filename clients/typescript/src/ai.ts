@@ -43,8 +43,8 @@ export function annalsTools(client: Client, { context, item }: ToolOptions = {})
         polarity: z.enum(["positive", "negative"]).optional().describe("negative for a failure to avoid"),
       }),
       execute: async (given, { abortSignal: signal }) => {
-        const { id, uri } = await client.remember({ ...given, ...item }, {}, { signal });
-        return { id, uri };
+        const { id, uri, redacted } = await client.remember({ ...given, ...item }, {}, { signal });
+        return { id, uri, redacted };
       },
     }),
     give_feedback: tool({

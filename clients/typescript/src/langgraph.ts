@@ -76,15 +76,15 @@ export class AnnalsStore extends BaseStore {
     }
     const content = JSON.stringify(value);
     if (found) {
-      await this.client.revise(found.id!, { content });
+      tell(uri, await this.client.revise(found.id!, { content }));
       return;
     }
     try {
-      await this.client.remember({ uri, content, type: "definition", scopes: this.options.scopes });
+      tell(uri, await this.client.remember({ uri, content, type: "definition", scopes: this.options.scopes }));
     } catch (error) {
       const rival = error instanceof AnnalsError && error.status === 409 && (await this.#find(uri));
       if (!rival) throw error;
-      await this.client.revise(rival.id!, { content });
+      tell(uri, await this.client.revise(rival.id!, { content }));
     }
   }
 
@@ -126,6 +126,12 @@ export class AnnalsStore extends BaseStore {
     const sorted = [...found.keys()].sort((a, b) => a.localeCompare(b));
     return sorted.slice(offset, offset + limit).map((name) => found.get(name)!);
   }
+}
+
+/** Warns of what the server removed, since the interface of a store has no answer to a put. */
+function tell(uri: string, { redacted = {} }: Knowledge): void {
+  const removed = Object.entries(redacted).map(([name, count]) => `${name}: ${count}`);
+  if (removed.length) console.warn(`annals: removed from ${uri} before it was stored: ${removed.join(", ")}`);
 }
 
 function namesOf(path: string): string[] | undefined {

@@ -181,7 +181,7 @@ export interface paths {
         get: operations["list"];
         /**
          * Remember one item, or many
-         * @description An object is one item: 201. An array, or one object per line (application/x-ndjson), is many: they are taken 500 to a commit while they arrive, and answered with one line each, in order. A bad record does not affect the others; the same content again is unchanged. With If-Match, which is for one item, update=true revises only the revision that you read. With on_similar, the answer to one new item names similar items of its audience: duplicates, contradictions and others. on_similar=vote and refuse never remember the same text twice in one audience, also under concurrent writes.
+         * @description An object is one item: 201. An array, or one object per line (application/x-ndjson), is many: they are taken 500 to a commit while they arrive, and answered with one line each, in order. A bad record does not affect the others; the same content again is unchanged. With If-Match, which is for one item, update=true revises only the revision that you read. With on_similar, the answer to one new item names similar items of its audience: duplicates, contradictions and others. on_similar=vote and refuse never remember the same text twice in one audience, also under concurrent writes. With supersedes, the new item takes another one's place.
          */
         post: operations["remember"];
     };
@@ -2283,10 +2283,16 @@ export interface components {
             detail?: string;
             /** @description Every bad field at once. */
             errors?: components["schemas"]["BadField"][];
+            /** @description Which fields a refusal is about, such as scopes to which the caller may not publish. */
+            fields?: components["schemas"]["BadField"][];
             /** @description What to do about it, where we know it. */
             fix?: string;
             /** @description urn:annals:request:ID, as in the server's log; of a record among many with #number. */
             instance?: string;
+            /** @description With Annals-Redaction: refuse: what would be taken out of the texts, by class. */
+            redacted?: {
+                [key: string]: number;
+            };
             /** @description Of a new item with on_similar=refuse: the items that say the same or contradict it. */
             similar?: components["schemas"]["Similar"][];
             /** Format: int64 */
@@ -2398,6 +2404,8 @@ export interface components {
             score?: number;
         };
         ProposalClosing: {
+            /** @description Ids of other proposals to close in the same way: all of them, or none. */
+            also?: string[];
             /**
              * @description distinct: the items are neither duplicates nor contradictions. dismissed: nothing is to be done.
              * @enum {string}
@@ -2873,6 +2881,13 @@ export interface components {
         Scrubbing: {
             /** @description Whether this server scrubs at all: ANNALS_SCRUB. */
             readonly active?: boolean;
+            /**
+             * @description As SCOPE=CLASS: the class is left as it is in items whose scopes all allow it.
+             * @example [
+             *       "org:acme=phone"
+             *     ]
+             */
+            allow?: string[];
             /** @description Classes that are left as they are: api_key, jwt, private_key, email, phone, cc. */
             off?: string[];
             /** @description What is redacted besides. */
@@ -3905,6 +3920,8 @@ export interface operations {
                 lesson?: boolean;
                 /** @description For one item that is new: look for items of its audience that say the same, contradict it or resemble it, and name them in the answer. link relates it to its duplicates, too. refuse answers 409 if there are duplicates or contradictions. vote gives a helpful vote of yours to an item that has exactly this text, kind and audience, instead of remembering a second one. If left out, nothing is looked for. */
                 on_similar?: "report" | "link" | "refuse" | "vote";
+                /** @description For one item that is new: the id of an item whose place it takes, which the caller must be a steward of. Both happen, or nothing does. Not with on_similar=vote. */
+                supersedes?: string;
             };
         };
         requestBody: {

@@ -151,3 +151,12 @@ test("what others wrote as plain text, or a secret that was taken out, does not 
   assert.equal(await refusal(store.put(["n"], "big", { text: "x".repeat(70_000) })), "AnnalsError");
   assert.equal(await store.get(["n"], "big"), null);
 });
+
+test("a put says what was removed", async (t) => {
+  const said = t.mock.method(console, "warn", () => {});
+  const store = new AnnalsStore(client, { root: root() });
+  await store.put(["firm"], "office", { office: "13812345678" });
+  await store.put(["firm"], "office", { office: "13812345678", mail: "jane@corp.com" });
+  await store.put(["firm"], "office", { office: "on the third floor" });
+  assert.match(said.mock.calls.map((call) => call.arguments.join(" ")).join("\n"), /^.*phone: 1\n.*email: 1, phone: 1$/);
+});
