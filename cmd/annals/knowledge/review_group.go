@@ -69,16 +69,8 @@ func (r *Reviewer) keepAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	closing := func(proposal string) client.Request {
-		body := api.ProposalClosing{Outcome: string(domain.OutcomeDistinct), Reason: reason}
-		return client.Post(body, "v1", "reviews", "proposals", proposal, "close")
-	}
-	last := len(one.Pair.All) - 1
-	for i, proposal := range one.Pair.All[:last] {
-		if _, err := r.Server.Do(ctx, closing(proposal), nil); err != nil {
-			return fmt.Errorf("%d of %d contradictions were closed before: %w", i, last+1, err)
-		}
-	}
-	return r.send(ctx, closing(one.Pair.All[last]), "kept",
+	body := api.ProposalClosing{Outcome: string(domain.OutcomeDistinct), Reason: reason, Also: one.Pair.All[1:]}
+	closing := client.Post(body, "v1", "reviews", "proposals", one.Pair.All[0], "close")
+	return r.send(ctx, closing, "kept",
 		undoing{stays: "a closed proposal stays closed: merge the items by hand"})
 }
