@@ -1,8 +1,6 @@
 package console
 
 import (
-	"cmp"
-	"crypto/rand"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,7 +23,6 @@ type access struct {
 	Keys   []issuedKey // newest first
 	Ended  int         // the number of keys that are not valid any more, and not among Keys
 	Create *form       // of a new key; nil in the past
-	Once   string      // makes a form that is sent twice create one key
 	First  bool        // the next key is the first one
 }
 
@@ -122,7 +119,7 @@ func accessWith(p *page, create *form) (*access, error) {
 		return nil, err
 	}
 	show := p.param("show")
-	data := &access{Create: create, Once: cmp.Or(p.r.PostFormValue("once"), rand.Text())}
+	data := &access{Create: create}
 	data.First = p.NoAuth()
 	for _, k := range all {
 		k.Unknown = len(known) > 0 && !known[k.Subject]
@@ -160,9 +157,8 @@ func newKeyFields() []field {
 func createKey(p *page) (any, error) {
 	create := newForm(p, newKeyFields())
 	request := client.Post(newKeyOf(create), "v1", "keys")
-	request.Header = http.Header{"Idempotency-Key": {cmp.Or(p.r.PostFormValue("once"), rand.Text())}}
 	var made api.IssuedKey
-	_, err := p.api.Do(p.r.Context(), request, &made)
+	_, err := p.write(request, &made)
 	switch {
 	case create.refuse(err):
 		data, err := accessWith(p, create)
@@ -290,7 +286,7 @@ func doKeyAct(p *page) (any, error) {
 		request = client.Post(api.KeyRotation{Overlap: secondsOf(data.Values["overlap"])}, append(path, "rotate")...)
 	}
 	var made api.IssuedKey
-	_, err = p.api.Do(p.r.Context(), request, &made)
+	_, err = p.write(request, &made)
 	if err := data.failed(p, err, "keyact", data); err != nil {
 		return nil, err
 	}
@@ -321,7 +317,7 @@ func (t *tenants) read(p *page) (err error) {
 // createTenant creates a tenant. The page says how to give its admin a key.
 func createTenant(p *page) (any, error) {
 	data := &tenants{form: *newForm(p, tenantFields())}
-	_, err := p.api.Do(p.r.Context(), client.Post(api.NewTenant{Name: data.text("name")}, "v1", "tenants"), nil)
+	_, err := p.write(client.Post(api.NewTenant{Name: data.text("name")}, "v1", "tenants"), nil)
 	if err := data.failed(p, err, "tenants", data, data.read); err != nil {
 		return nil, err
 	}

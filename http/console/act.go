@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -139,6 +140,7 @@ type acting struct {
 	Choices   []choice       // for the field that picks one
 	Find      string         // what the choices were searched by
 	Preview   []edit         // of a revision: what it would change
+	Patch     string         // of a revision: what it asks of the API
 	Sight     *sight         // of a revision: who would see the item, and who would not
 	Since     []step         // what happened to the item since the reader saw it
 	Back      string         // the review that the form was opened from; empty for the item
@@ -150,6 +152,9 @@ func (a act) Revises() bool { return a.Method == http.MethodPatch }
 // askAct shows the form of an act.
 func askAct(p *page) (any, error) {
 	form, err := formOf(p)
+	if err == nil {
+		form.Revision, err = form.read(p)
+	}
 	if err == nil {
 		err = form.choose(p)
 	}
@@ -180,7 +185,7 @@ func goBack(p *page, done, path string) (any, error) {
 	return nil, errAnswered
 }
 
-// formOf reads the item of an act. A forgotten item has its revision from its history.
+// formOf is the form of an act, with what was sent.
 func formOf(p *page) (*acting, error) {
 	form := &acting{ID: p.r.PathValue("id")}
 	if back := backToReview(p, "", ""); back != "" {
@@ -191,50 +196,59 @@ func formOf(p *page) (*acting, error) {
 		return nil, err
 	}
 	form.form = *newForm(p, form.Act.Fields)
+	form.Revision, _ = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64)
+	return form, nil
+}
+
+// read reads the item of an act, and returns its revision. A forgotten item has its revision from its history.
+func (a *acting) read(p *page) (revision int64, err error) {
 	var k api.Knowledge
-	err = p.get(&k, nil, "v1", "knowledge", form.ID)
+	err = p.get(&k, nil, "v1", "knowledge", a.ID)
 	var is state
 	switch {
 	case err == nil:
 		is = stateOf(p, k)
-		form.Knowledge, form.Revision = &k, k.Revision
-		if form.Act.Revises() {
+		a.Knowledge, revision = &k, k.Revision
+		if a.Act.Revises() {
 			for name, value := range revisableValues(k) {
-				if _, asked := form.Values[name]; !asked || !p.r.PostForm.Has(name) {
-					form.Values[name] = value
+				if _, asked := a.Values[name]; !asked || !p.r.PostForm.Has(name) {
+					a.Values[name] = value
 				}
 			}
 		}
 	case errors.Is(err, client.ErrGone):
-		history, _, failed := readHistory(p, form.ID, "")
+		history, _, failed := readHistory(p, a.ID, "")
 		if failed != nil {
-			return nil, failed
+			return 0, failed
 		}
 		is = goneState(err, history)
 		if len(history) > 0 {
-			form.Revision = history[len(history)-1].Revision
+			revision = history[len(history)-1].Revision
 		}
 	default:
-		return nil, err
+		return 0, err
 	}
-	if !form.Act.fits(p, is) {
-		return nil, notFound(p)
-	}
-	return form, nil
+	return revision, a.Act.refuse(p, a.ID, is)
 }
 
-// doAct does what a form says, and goes to the item. A revision is shown before it is saved.
+// doAct does what a form says, and goes to the item. A revision is shown before it is saved. The API decides first: a
+// form that was sent twice finds the item as it left it.
 func doAct(p *page) (any, error) {
 	form, err := formOf(p)
 	if err != nil {
 		return nil, err
 	}
-	current := form.Revision
-	form.Revision, _ = strconv.ParseInt(p.r.PostFormValue("revision"), 10, 64)
-	if form.Revision != current {
-		return nil, form.conflict(p, current)
+	saves := !form.Act.Revises() || p.r.PostFormValue("patch") != "" && p.r.PostFormValue("step") == "save"
+	var current int64
+	if !saves {
+		current, err = form.read(p)
 	}
-	if len(form.unknown) > 0 {
+	switch {
+	case err != nil:
+		return nil, err
+	case !saves && current != form.Revision:
+		return nil, form.conflict(p, current)
+	case len(form.unknown) > 0:
 		form.Wrong = form.unknown
 		return nil, form.invalid(p, "Some fields are not right")
 	}
@@ -243,21 +257,33 @@ func doAct(p *page) (any, error) {
 		return form, err
 	}
 	request.Header = http.Header{"If-Match": {strconv.Quote(strconv.FormatInt(form.Revision, 10))}}
-	_, err = p.api.Do(p.r.Context(), *request, nil)
-	switch {
-	case errors.Is(err, client.ErrOvertaken):
-		form.Refused = problemOf(err)
-		return nil, form.conflict(p, 0)
-	case form.refuse(err):
-		return nil, form.again(p)
-	case err != nil:
+	_, refused := p.write(*request, nil)
+	if refused == nil {
+		return goBack(p, form.Act.Name, cmp.Or(backToReview(p, form.Act.Name, form.ID), "k/"+url.PathEscape(form.ID)))
+	}
+	if current, err = form.read(p); err != nil {
 		return nil, err
 	}
-	return goBack(p, form.Act.Name, cmp.Or(backToReview(p, form.Act.Name, form.ID), "k/"+url.PathEscape(form.ID)))
+	switch {
+	case errors.Is(refused, client.ErrOvertaken):
+		form.Refused = problemOf(refused)
+		return nil, form.conflict(p, current)
+	case form.refuse(refused):
+		if form.Act.Revises() && p.redacts != "" {
+			form.preview()
+		}
+		return nil, form.again(p)
+	}
+	return nil, refused
 }
 
 // again shows the form with why the act did not happen.
 func (a *acting) again(p *page) error {
+	if a.Knowledge == nil {
+		if _, err := a.read(p); err != nil {
+			return err
+		}
+	}
 	if err := a.choose(p); err != nil {
 		return err
 	}
@@ -272,15 +298,8 @@ func answer(p *page, view string, data any, status int) error {
 }
 
 // conflict shows what happened since the reader saw the item, and their own version. The form then is for the current
-// revision, which is asked if it is 0.
+// revision.
 func (a *acting) conflict(p *page, current int64) error {
-	if current == 0 {
-		var k api.Knowledge
-		if err := p.get(&k, nil, "v1", "knowledge", a.ID); err != nil {
-			return err
-		}
-		a.Knowledge, current = &k, k.Revision
-	}
 	if a.Refused == nil {
 		a.Refused = &problem{Status: http.StatusPreconditionFailed, Title: "The item was revised in the meantime"}
 	}
@@ -325,31 +344,38 @@ func (a *acting) request(p *page) (*client.Request, error) {
 	case "hold", "release":
 		request.Body = api.HoldReason{ReasonCode: a.text("reason_code"), Ticket: a.text("ticket")}
 	case "revise", "rescope", "handover":
-		patch := revision(*a.Knowledge, a.Values)
-		if a.Values["confirm"] != "" {
-			patch["confirm"] = true
+		if a.Knowledge == nil { // the page that showed the revision has made its patch
+			request.Body = json.RawMessage(p.r.PostFormValue("patch"))
+			return request, nil
 		}
-		if len(patch) == 0 {
+		a.preview()
+		if a.Patch == "" {
 			return nil, a.invalid(p, "Nothing is changed.")
 		}
 		switch p.r.PostFormValue("step") {
 		case "save":
-			if reason.Reason != "" {
-				patch["reason"] = reason.Reason
-			}
-			request.Body = patch
+			request.Body, a.Preview = json.RawMessage(a.Patch), nil
 			return request, nil
 		case "edit":
-			return nil, nil
+			a.Preview = nil
 		}
-		a.preview()
 		return nil, nil
 	}
 	return request, nil
 }
 
-// preview finds what a revision would change.
+// preview finds what a revision would change, and its patch; an empty one changes nothing.
 func (a *acting) preview() {
+	patch := revision(*a.Knowledge, a.Values)
+	if a.Values["confirm"] != "" {
+		patch["confirm"] = true
+	}
+	if reason := a.text("reason"); reason != "" && len(patch) > 0 {
+		patch["reason"] = reason
+	}
+	if body, err := json.Marshal(patch); err == nil && len(patch) > 0 {
+		a.Patch = string(body)
+	}
 	a.Preview = previewOf(*a.Knowledge, a.Values)
 	a.Sight = sightOf(*a.Knowledge, linesOf(a.Values["scopes"]), a.text("owner"))
 }
@@ -362,7 +388,7 @@ func (a *acting) invalid(p *page, title string) error {
 // unixLines ends lines as they were before a browser sent them.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// inDays is the end of a confirmation that holds for so many days.
+// inDays is the end of a confirmation that holds for so many days. A form that is sent twice gives the same.
 func inDays(p *page, days int) time.Time {
-	return p.Now.UTC().Truncate(time.Second).AddDate(0, 0, days)
+	return p.Now.UTC().Truncate(time.Hour).AddDate(0, 0, days)
 }

@@ -37,7 +37,7 @@ func TestAReaderTakesTheirOwnVoteBack(t *testing.T) {
 			t.Errorf("%d %v %+v", status, err, k.Eval)
 		}
 		containsAll(t, page, "Your vote is taken back.", "feedback retracted")
-		if status, page := w.ask("/console/k/staging/act/retract"); status != http.StatusNotFound {
+		if status, page := w.ask("/console/k/staging/act/retract"); status != http.StatusConflict {
 			t.Errorf("there is a vote to take back: %d\n%s", status, page)
 		}
 	})

@@ -234,7 +234,7 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, route route) {
 	case errors.Is(err, client.ErrUnauthenticated) && c.cfg.OpenSession != nil:
 		p.toLogin()
 	case err != nil:
-		p.fail(problemOf(err))
+		p.fail(p.keep(problemOf(err)))
 	default:
 		p.render(route.view, http.StatusOK)
 	}

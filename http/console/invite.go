@@ -41,7 +41,7 @@ func invite(p *page) (any, error) {
 	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {
 		key["expires_at"] = p.Now.Add(time.Duration(*lasts) * time.Second)
 	}
-	_, err = p.api.Do(p.r.Context(), client.Post(key, "v1", "keys"), &data.Made)
+	_, err = p.write(client.Post(key, "v1", "keys"), &data.Made)
 	if err := data.failed(p, err, "invite", data); err != nil {
 		return nil, err
 	}

@@ -276,7 +276,7 @@ func TestReadersActOnAnItem(t *testing.T) {
 			t.Error("what was done is told twice")
 		}
 		for _, act := range []string{"restore", "release"} { // it is not forgotten, and not on hold
-			if status, _ := w.ask("/console/k/staging/act/" + act); status != http.StatusNotFound {
+			if status, _ := w.ask("/console/k/staging/act/" + act); status != http.StatusConflict {
 				t.Errorf("%s has a form: %d", act, status)
 			}
 		}

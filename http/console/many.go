@@ -117,7 +117,7 @@ func doMany(p *page) (any, error) {
 		Header: http.Header{"Accept": {"application/x-ndjson"}},
 	}
 	p.note(request)
-	got, err := p.api.Do(p.r.Context(), request, nil)
+	got, err := p.write(request, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,13 @@ package console
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,6 +40,7 @@ type page struct {
 	Requests []string    // what the page asked of the API, as commands for a terminal
 	Now      time.Time
 	Data     any                       // of the page's own
+	redacts  string                    // what would be removed from the texts of the form that was sent
 	Secret   bool                      // it shows what no other page shows: no button leads away from it
 	policies *api.VerificationPolicies // nil until they are asked for
 }
@@ -73,6 +79,49 @@ func (p *page) get(out any, query url.Values, path ...string) error {
 	p.note(request)
 	_, err := p.api.Do(p.r.Context(), request, out)
 	return err
+}
+
+// Once is what tells a form that the page shows from all other forms.
+func (p *page) Once() string { return rand.Text() }
+
+// classNames are the words for what scrubbing removes, besides a tenant's own classes.
+var classNames = map[string]string{
+	"phone": "phone number", "email": "e-mail address", "cc": "card number", "api_key": "secret", "jwt": "secret",
+	"private_key": "secret", "id_number": "identity number", "iban": "IBAN",
+}
+
+// Redacts is what the reader was told would be removed from the texts of the form.
+func (p *page) Redacts() string { return cmp.Or(p.redacts, p.r.PostFormValue("redacts")) }
+
+// write asks the API for what a form says. The same form sent again, as by a double click, gets the same answer. What
+// would be removed from its texts is shown before.
+func (p *page) write(r client.Request, out any) (*client.Response, error) {
+	body, err := json.Marshal(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"Annals-Redaction": {"refuse"}}
+	maps.Copy(header, r.Header)
+	if once := p.r.PostFormValue("once"); once != "" {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %q %s %s", once, r.Method, r.Path, r.Query.Encode(), body))
+		header.Set("Idempotency-Key", "console-"+hex.EncodeToString(sum[:]))
+	}
+	r.Header = header
+	answer, err := p.api.Do(p.r.Context(), r, out)
+	if refused, is := errors.AsType[*client.Error](err); is && refused.Redacted != nil {
+		var classes []string
+		for _, class := range slices.Sorted(maps.Keys(refused.Redacted)) {
+			name := say(p.Language, cmp.Or(classNames[class], class))
+			classes = append(classes, fmt.Sprintf("%s: %d", name, refused.Redacted[class]))
+		}
+		p.redacts = strings.Join(classes, ", ")
+		if p.redacts == p.r.PostFormValue("redacts") {
+			header.Del("Annals-Redaction")
+			return p.api.Do(p.r.Context(), r, out)
+		}
+		refused.Detail, refused.Fix = p.redacts, "Send the form again to save it without that."
+	}
+	return answer, err
 }
 
 // note adds a request to those that the page shows.
@@ -213,13 +262,25 @@ type problem struct {
 	Fields    []api.BadField
 	RequestID string
 	Retry     time.Duration
+	Kept      url.Values // what a form had that was sent in vain
+	Files     bool       // it had files, too, which are lost
+	LogIn     bool       // logging in may help
+}
+
+// keep shows what a form had, to send it again.
+func (p *page) keep(why *problem) *problem {
+	if p.r.Method == http.MethodPost {
+		_ = p.r.PostFormValue("") // reads the form
+		why.Kept, why.Files = p.r.PostForm, p.r.MultipartForm != nil && len(p.r.MultipartForm.File) > 0
+	}
+	return why
 }
 
 func problemOf(err error) *problem {
 	if refusal, ok := errors.AsType[*client.Error](err); ok {
 		return &problem{
 			Status: cmp.Or(refusal.Status, http.StatusBadGateway), Title: refusal.Title, Detail: refusal.Detail,
-			Fix: refusal.Fix, Fields: refusal.Errors, Retry: refusal.RetryAfter,
+			Fix: refusal.Fix, Fields: slices.Concat(refusal.Errors, refusal.Fields), Retry: refusal.RetryAfter,
 			RequestID: strings.TrimPrefix(refusal.Instance, "urn:annals:request:"),
 		}
 	}

@@ -58,9 +58,9 @@ func pairActs() []act {
 	}
 }
 
-// pairRequests are what an act on a proposal asks of the API, one after the other; none if it is no such act. A merge
-// settles all of a group at once.
-func pairRequests(form url.Values, act, id string) (all []client.Request) {
+// pairRequest is what an act on a proposal asks of the API; without a path if it is no such act. It settles all of a
+// group, or nothing.
+func pairRequest(form url.Values, act, id string) (request client.Request) {
 	reason := form.Get("reason")
 	switch act {
 	case "merge":
@@ -77,13 +77,13 @@ func pairRequests(form url.Values, act, id string) (all []client.Request) {
 				body.Items, body.Revisions = append(body.Items, other), append(body.Revisions, revision)
 			}
 		}
-		all = []client.Request{client.Post(body, "v1", "knowledge", id, act)}
-		all[0].Header = header
+		request = client.Post(body, "v1", "knowledge", id, act)
+		request.Header = header
 	case "distinct", "dismissed":
-		closing := api.ProposalClosing{Outcome: act, Reason: reason}
-		for _, proposal := range form["proposal"] {
-			all = append(all, client.Post(closing, "v1", "reviews", "proposals", proposal, "close"))
+		if all := form["proposal"]; len(all) > 0 {
+			closing := api.ProposalClosing{Outcome: act, Reason: reason, Also: all[1:]}
+			request = client.Post(closing, "v1", "reviews", "proposals", all[0], "close")
 		}
 	}
-	return all
+	return request
 }

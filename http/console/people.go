@@ -72,7 +72,7 @@ func addMember(p *page) (any, error) {
 		given.DisplayName = &name
 	}
 	request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: given}
-	_, err := p.api.Do(p.r.Context(), request, nil)
+	_, err := p.write(request, nil)
 	if err := data.failed(p, err, "people", data, data.read); err != nil {
 		return nil, err
 	}

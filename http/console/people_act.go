@@ -71,7 +71,7 @@ func doPersonAct(p *page) (any, error) {
 	if err == nil && data.Act.Name != "transfer" {
 		request := data.request(member)
 		p.note(request)
-		_, err = p.api.Do(p.r.Context(), request, nil)
+		_, err = p.write(request, nil)
 	}
 	if err == nil && receiver != "" {
 		err = data.transfer(p, member)

@@ -164,6 +164,9 @@ func fixed(language, text string) string {
 	return cmp.Or(translated(text), strings.TrimSpace(name+" "+cmp.Or(translated(rest), rest)))
 }
 
+// ofCommands is the end of a text that names a command, which the console has no use for.
+var ofCommands = regexp.MustCompile(`([:;：；]|[,，] ?(as|如) ?)[^:;：；]*\bannals [a-z].*$`)
+
 // translated is the Chinese text of an English one that may contain values; empty if there is none.
 func translated(text string) string {
 	if exact, is := inChinese()[text]; is {

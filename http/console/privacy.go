@@ -131,7 +131,7 @@ func orderErasure(p *page) (any, error) {
 		return nil, answer(p, "plan", data, http.StatusUnprocessableEntity)
 	}
 	var done api.Erasure
-	_, err = p.api.Do(p.r.Context(), client.Post(api.ErasureOrder{
+	_, err = p.write(client.Post(api.ErasureOrder{
 		Of: data.Of, WithLineage: data.Lineage, KeepShared: data.Shared, KeepAccess: data.Access,
 		ReasonCode: data.text("reason_code"), LegalBasis: data.text("legal_basis"),
 		RequestedBy: data.text("requested_by"), Ticket: data.text("ticket"),

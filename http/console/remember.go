@@ -23,7 +23,17 @@ type remembering struct {
 type alike struct {
 	api.Similar
 	Knowledge api.Knowledge
+	acts      []act // that the reader may do to it
+	narrow    bool  // the new one is not for all whom it is for
 }
+
+// May tells whether the reader may do an act to the item.
+func (a alike) May(name string) bool {
+	return slices.ContainsFunc(a.acts, func(one act) bool { return one.Name == name })
+}
+
+// Yields tells whether the new item may take its place.
+func (a alike) Yields() bool { return a.May("revise") || a.May("supersede") && !a.narrow }
 
 // rememberFields are those of a revision, without its reason, and what everybody needs first. The API fills in an owner
 // and scopes that are left out.
@@ -84,23 +94,28 @@ func remember(p *page) (any, error) {
 	if replaced != "" || p.r.PostFormValue("keep") != "" {
 		request.Query.Set("on_similar", "report")
 	}
+	if replaced != "" {
+		request.Query.Set("supersedes", replaced)
+	}
 	var made api.Knowledge
-	_, err := p.api.Do(p.r.Context(), request, &made)
+	_, err := p.write(request, &made)
 	if refused, is := errors.AsType[*client.Error](err); is && len(refused.Similar) > 0 {
-		return nil, data.warn(p, refused.Similar)
+		return nil, data.warn(p, refused.Similar, linesOf(data.Values["scope"]+"\n"+data.Values["scopes"]))
 	}
-	if err == nil && replaced != "" {
-		instead := client.Post(api.Supersession{By: made.ID}, "v1", "knowledge", replaced, "supersede")
-		_, err = p.api.Do(p.r.Context(), instead, nil)
-	}
-	if err := data.failed(p, err, "remember", data); err != nil {
+	if data.refuse(err) {
+		if wrong := data.Wrong["scopes"]; wrong != nil && len(linesOf(data.Values["scopes"])) == 0 { // the choice is
+			data.Wrong["scope"] = wrong
+			delete(data.Wrong, "scopes")
+		}
+		return nil, answer(p, "remember", data, data.Refused.Status)
+	} else if err != nil {
 		return nil, err
 	}
 	return goBack(p, "remember", cmp.Or(data.Back, "k/"+url.PathEscape(made.ID)))
 }
 
-// warn shows the form again, with the items that it resembles.
-func (r *remembering) warn(p *page, similar []api.Similar) error {
+// warn shows the form again, with the items that the new one for these scopes resembles.
+func (r *remembering) warn(p *page, similar []api.Similar, scopes []string) error {
 	query := url.Values{}
 	for _, one := range similar {
 		query.Add("id", one.ID)
@@ -112,7 +127,9 @@ func (r *remembering) warn(p *page, similar []api.Similar) error {
 	for _, one := range similar {
 		for _, k := range known {
 			if k.ID == one.ID {
-				r.Similar = append(r.Similar, alike{one, k})
+				loses := func(s string) bool { return !slices.Contains(scopes, s) && s != k.Owner }
+				narrow := !slices.Contains(scopes, "public") && slices.ContainsFunc(k.Scopes, loses)
+				r.Similar = append(r.Similar, alike{one, k, actsFor(p, stateOf(p, k)), narrow})
 			}
 		}
 	}

@@ -23,7 +23,6 @@ type review struct {
 	Done    int         // how many items are done
 	Act, ID string      // the last act and its item
 	Refused *problem
-	Settled int            // how many requests of a refused act were done before
 	Still   *api.Knowledge // the item of the last act; nil if it is gone
 	Events  []api.Event    // the newest votes, reports and confirmations
 	Change  *step          // the newest that changed a field; nil if there is none
@@ -208,31 +207,26 @@ func doReview(p *page) (any, error) {
 	if revision := form.Get("revision"); revision != "" {
 		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
 	}
-	requests := []client.Request{request}
 	switch act {
 	case "restore", "unmerge":
 	case "confirm":
 		until := inDays(p, 90)
-		requests[0].Body = api.Confirmation{Reason: form.Get("reason"), Until: &until}
+		request.Body = api.Confirmation{Reason: form.Get("reason"), Until: &until}
 	case "forget":
-		requests[0].Method, requests[0].Path = http.MethodDelete, request.Path[:3]
+		request.Method, request.Path = http.MethodDelete, request.Path[:3]
 	default:
-		if requests = pairRequests(form, act, id); len(requests) == 0 {
+		if request = pairRequest(form, act, id); len(request.Path) == 0 {
 			return nil, notFound(p)
 		}
 	}
-	var err error
-	settled := 0
-	for ; err == nil && settled < len(requests); settled++ {
-		_, err = p.api.Do(p.r.Context(), requests[settled], nil)
-	}
+	_, err := p.write(request, nil)
 	if errors.Is(err, client.ErrOvertaken) || isRefused(err) {
 		why := problemOf(err)
 		v, err := reviewOf(p)
 		if err != nil {
 			return nil, err
 		}
-		v.Refused, v.Settled = why, settled-1
+		v.Refused = why
 		return nil, answer(p, "review", v, why.Status)
 	}
 	if err != nil {

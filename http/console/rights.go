@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/annals-kb/annals/http/api"
@@ -74,6 +75,22 @@ func (a act) fits(p *page, is state) bool {
 		sense = sense && is.Held
 	}
 	return sense && may(p, a.Right, is)
+}
+
+// refuse says why an act does not fit.
+func (a act) refuse(p *page, id string, is state) error {
+	switch {
+	case a.fits(p, is):
+		return nil
+	case !may(p, a.Right, is):
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusForbidden, Title: "Not yours to do", Detail: id + " belongs to " + is.Owner,
+			Fix: "ask its owner or an admin",
+		}}
+	}
+	return &client.Error{Problem: api.Problem{
+		Status: http.StatusConflict, Title: "Not in its present state", Detail: id,
+	}}
 }
 
 // may tells whether the reader has a right on an item.

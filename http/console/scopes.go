@@ -132,7 +132,7 @@ func changePolicy(p *page) (any, error) {
 		request.Body = body
 	}
 	p.note(request)
-	_, err := p.api.Do(p.r.Context(), request, nil)
+	_, err := p.write(request, nil)
 	if err := data.failed(p, err, "policies", data, data.read); err != nil {
 		return nil, err
 	}

@@ -113,7 +113,9 @@ func (p *page) toLogin() {
 		http.Redirect(p.w, p.r, address, http.StatusSeeOther)
 		return
 	}
-	p.fail(problemOf(&client.Error{Problem: unauthenticated}))
+	why := p.keep(problemOf(&client.Error{Problem: unauthenticated}))
+	why.LogIn = true
+	p.fail(why)
 }
 
 // localPath is a page of the console to go to. Any other address becomes the first page, so that a link to the login

@@ -74,7 +74,7 @@ func retryExtraction(p *page) (any, error) {
 	id, query := p.r.PathValue("id"), p.given("owner")
 	request := client.Post(api.ExtractionRetry{}, "v1", "sessions", id, "retry")
 	request.Query = query
-	_, err := p.api.Do(p.r.Context(), request, nil)
+	_, err := p.write(request, nil)
 	if isRefused(err) {
 		found, readErr := readSession(p)
 		data, is := found.(*sessionPage)

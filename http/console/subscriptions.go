@@ -84,7 +84,7 @@ func subscribe(p *page) (any, error) {
 		asked["events"] = events
 	}
 	var made api.Subscription
-	_, err := p.api.Do(p.r.Context(), client.Post(asked, "v1", "subscriptions"), &made)
+	_, err := p.write(client.Post(asked, "v1", "subscriptions"), &made)
 	if err := data.failed(p, err, "subscriptions", data, data.read); err != nil {
 		return nil, err
 	}

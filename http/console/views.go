@@ -84,6 +84,7 @@ func functions(language string, files assets) template.FuncMap {
 		"tone":       deliveryTone,
 		"event":      func(name string) string { return eventOf(language, name) },
 		"fixed":      func(text string) string { return fixed(language, text) },
+		"told":       func(text string) string { return ofCommands.ReplaceAllString(fixed(language, text), "") },
 		"bytes":      bytesOf,
 		"lasting":    func(seconds float64) string { return lasting(language, seconds) },
 	}
