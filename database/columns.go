@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -8,75 +9,123 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/migrations"
 )
 
 var (
 	columnsMade = regexp.MustCompile(`(?ms)^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(\n(.*?)^\)`)
-	columnMade  = regexp.MustCompile(`(?m)^ {4}([a-z_]+) `)
-	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
+	columnMade  = regexp.MustCompile(`^\s*([a-z_]+) +(double precision|[a-zA-Z0-9]+)`)
+	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (.*)`)
 	columnGone  = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) DROP COLUMN (\w+);`)
+	indexMade   = regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (\w+)`)
+	comment     = regexp.MustCompile(`--.*`)
 )
 
-// MissingColumns names the columns that statements create and do not drop, and that the database lacks, such as
-// events.hash. It names only the table if all of its columns are missing.
-func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
-	there, err := columns(ctx, db)
-	if err != nil {
-		return nil, err
-	}
+// Layout is what tables look like.
+type Layout struct {
+	Columns []Column
+	Indexes []string // their names
+}
+
+// Column is a column of a table.
+type Column struct {
+	Table    string
+	Name     string `bun:"column_name"`
+	Type     string // as PostgreSQL names it in pg_type, or in capitals on SQLite
+	Required bool   // no row may lack it, and it has no default
+}
+
+// Of are the columns of a table.
+func (l Layout) Of(table string) []Column {
+	return slices.DeleteFunc(slices.Clone(l.Columns), func(c Column) bool { return c.Table != table })
+}
+
+// typeNames are the names of types in pg_type.
+var typeNames = map[string]string{
+	"bigint": "int8", "integer": "int4", "double precision": "float8", "boolean": "bool",
+}
+
+// LayoutMade is the layout that statements make, without what they drop.
+func LayoutMade(statements string) (made Layout) {
 	gone := map[string]bool{}
 	for _, dropped := range columnGone.FindAllStringSubmatch(statements, -1) {
 		gone[dropped[1]+"."+dropped[2]] = true
 	}
-	var lacking []string
-	miss := func(table, column string) {
-		if gone[table+"."+column] {
-			return
-		}
-		if len(there[table]) == 0 {
-			column = ""
-		}
-		name := strings.TrimSuffix(table+"."+column, ".")
-		if !slices.Contains(there[table], column) && !slices.Contains(lacking, name) {
-			lacking = append(lacking, name)
+	add := func(table, definition string) {
+		column := columnMade.FindStringSubmatch(definition)
+		if column != nil && !gone[table+"."+column[1]] {
+			named := cmp.Or(typeNames[column[2]], column[2])
+			made.Columns = append(made.Columns, Column{table, column[1], named, strings.Contains(definition, "NOT NULL")})
 		}
 	}
 	for _, table := range columnsMade.FindAllStringSubmatch(statements, -1) {
-		for _, column := range columnMade.FindAllStringSubmatch(table[2], -1) {
-			miss(table[1], column[1])
+		for definition := range strings.SplitSeq(comment.ReplaceAllString(table[2], ""), ",") {
+			add(table[1], definition)
 		}
 	}
 	for _, added := range columnAdded.FindAllStringSubmatch(statements, -1) {
-		miss(added[1], added[2])
+		add(added[1], added[2])
 	}
-	return lacking, nil
+	for _, index := range indexMade.FindAllStringSubmatch(statements, -1) {
+		made.Indexes = append(made.Indexes, index[1])
+	}
+	return made
 }
 
-// columns are the columns of the database, by table.
-func columns(ctx context.Context, db *DB) (map[string][]string, error) {
-	query := `
-		SELECT m.name, c.name AS column_name
+// ReadLayout reads the layout of the database.
+func ReadLayout(ctx context.Context, db bun.IDB, engine Engine) (there Layout, err error) {
+	columns, indexes := `
+		SELECT
+			m.name AS "table", c.name AS column_name, upper(c.type) AS type,
+			c."notnull" AND c.dflt_value IS NULL AS required
 		FROM sqlite_schema AS m
 		JOIN pragma_table_info(m.name) AS c
-		WHERE m.type = 'table'`
-	if db.Engine == Postgres {
-		query = `
-			SELECT c.relname AS name, a.attname AS column_name
+		WHERE m.type = 'table'`, "SELECT name FROM sqlite_schema WHERE type = 'index'"
+	if engine == Postgres {
+		columns, indexes = `
+			SELECT
+				c.relname AS "table", a.attname AS column_name, t.typname AS type,
+				a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS required
 			FROM pg_class AS c
 			JOIN pg_attribute AS a ON a.attrelid = c.oid
+			JOIN pg_type AS t ON t.oid = a.atttypid
 			WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-			  AND c.relnamespace <> 'pg_catalog'::regnamespace AND pg_table_is_visible(c.oid)`
+			  AND c.relnamespace <> 'pg_catalog'::regnamespace AND pg_table_is_visible(c.oid)`,
+			"SELECT relname FROM pg_class WHERE relkind = 'i' AND pg_table_is_visible(oid)"
 	}
-	var rows []struct{ Name, ColumnName string }
-	if err := db.NewRaw(query).Scan(ctx, &rows); err != nil {
-		return nil, Classify(ctx, fmt.Errorf("look at the columns: %w", err))
+	if err = db.NewRaw(columns).Scan(ctx, &there.Columns); err == nil {
+		err = db.NewRaw(indexes).Scan(ctx, &there.Indexes)
 	}
-	there := map[string][]string{}
-	for _, row := range rows {
-		there[row.Name] = append(there[row.Name], row.ColumnName)
+	if err != nil {
+		err = Classify(ctx, fmt.Errorf("look at the columns: %w", err))
 	}
-	return there, nil
+	return there, err
+}
+
+// MissingColumns names the columns that statements create and do not drop, and that the database lacks, such as
+// events.hash. It names only the table if all of its columns are missing.
+func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
+	there, err := ReadLayout(ctx, db, db.Engine)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, c := range there.Columns {
+		found[c.Table], found[c.Table+"."+c.Name] = true, true
+	}
+	var lacking []string
+	for _, c := range LayoutMade(statements).Columns {
+		name := c.Table
+		if found[c.Table] {
+			name += "." + c.Name
+		}
+		if !found[name] && !slices.Contains(lacking, name) {
+			lacking = append(lacking, name)
+		}
+	}
+	return lacking, nil
 }
 
 // CheckComplete returns an error if a column of the migrations is missing. The error names the columns and the fix.

@@ -2,6 +2,8 @@ package projections
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -10,24 +12,21 @@ import (
 	"github.com/annals-kb/annals/projections/vectors"
 )
 
-// Complete returns nil if the database has every column that this program reads. The error names the missing columns
-// and the command that helps.
+// Complete returns nil if the database has every column that this program cannot do without. The error names the
+// missing columns and the command that helps.
 func (p *Knowledge) Complete(ctx context.Context) error {
 	c := p.catalogue
 	if err := database.CheckComplete(ctx, c.DB); err != nil {
 		return err
 	}
-	if err := c.Reload(ctx, c.DB); err != nil {
-		return err
+	active, err := c.LookAgain(ctx)
+	if err == nil && len(active.Lost) > 0 {
+		err = fmt.Errorf("the database lacks %s: run annals rebuild knowledge --repair", strings.Join(active.Lost, ", "))
 	}
-	active := c.Active()
-	made, err := rows.Definition(c.DB.Engine, catalogue.KnowledgeName, active.Version)
 	if err != nil {
 		return err
 	}
-	if err := database.CheckColumns(ctx, c.DB, made, "run annals rebuild knowledge --repair"); err != nil {
-		return err
-	}
+	made := ""
 	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, past.Version); err != nil {
 		return err
 	}

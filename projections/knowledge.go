@@ -3,9 +3,8 @@ package projections
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"time"
-
-	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -19,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/projections/knowledge"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/search"
 	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
@@ -83,7 +83,10 @@ type Knowledge struct {
 // Open finds the active version of the projection in a migrated database, or creates the first.
 func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, error) {
 	settings = settings.withDefaults()
-	first := map[string]string{"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version}
+	first := map[string]string{
+		"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version,
+		catalogue.SettingForm: strconv.Itoa(rows.Form),
+	}
 	err := catalogue.EnsureActive(ctx, db, first, database.At(settings.Now()))
 	if err != nil {
 		return nil, err
@@ -93,6 +96,9 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	if err := words.Upgrade(ctx, c); err != nil {
+		return nil, err
+	}
+	if _, err := c.LookAgain(ctx); err != nil {
 		return nil, err
 	}
 	embedders := []embedding.Embedder{settings.Embedder}
@@ -115,7 +121,7 @@ func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy
 
 // NewEraser makes an eraser of what the knowledge and the log hold.
 func NewEraser(p *Knowledge, log *events.Log, logger *slog.Logger) *erasure.Eraser {
-	table := func(ctx context.Context) (bun.Ident, error) {
+	table := func(ctx context.Context) (rows.Source, error) {
 		v, err := p.catalogue.View(ctx)
 		return v.Tables.Knowledge, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,8 @@ type Catalogue struct {
 	Tokenizers []text.Tokenizer                   // new versions are built with the first
 	VersionSet atomic.Pointer[VersionSet]
 	Unreadable atomic.Int64 // the version that was read last of those with unreadable rows
+
+	tables sync.Map // [rows.Tables] in their form, by version
 }
 
 // Entry is a version of a projection in the catalogue.
@@ -106,7 +109,7 @@ func create(ctx context.Context, engine database.Engine, tx bun.IDB, e Entry) er
 
 // ViewDefinition is the definition of the view that people read.
 func ViewDefinition(version int) string {
-	return fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s;", KnowledgeName, rows.TablesOf(version).Knowledge)
+	return fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM %s;", KnowledgeName, rows.TablesOf(version).Knowledge.Name)
 }
 
 // LockCatalogue locks the catalogue against changes by other processes until the transaction ends.

@@ -18,9 +18,9 @@ func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
 	case t.Postings:
 		return []string{"tenant", "term", "block"}
-	case t.Votes:
+	case t.Votes.Name:
 		return []string{"tenant", "id", "event_id"}
-	case t.Reports:
+	case t.Reports.Name:
 		return []string{"tenant", "id", "reporter"}
 	}
 	return []string{"rowid"}

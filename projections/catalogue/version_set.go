@@ -1,11 +1,13 @@
 package catalogue
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -29,7 +31,7 @@ type Version struct {
 	Tables      rows.Tables
 	Policy      domain.ConfidencePolicy
 	Tokenizer   text.Tokenizer
-	Unsupported bool // this program does not know its policy or tokenizer
+	Unsupported bool // this program does not know its policy, tokenizer or form
 }
 
 // ErrUnsupported is why a version of another release is abandoned.
@@ -58,10 +60,18 @@ func (p *Catalogue) ReadVersionSet(each func(*Entry)) rows.Read {
 }
 
 // NewVersionSet makes a version set of the catalogue's entries. It fails if this program cannot write the active one.
-func (p *Catalogue) NewVersionSet(entries []Entry) (*VersionSet, error) {
+func (p *Catalogue) NewVersionSet(ctx context.Context, db bun.IDB, entries []Entry) (*VersionSet, error) {
 	l := &VersionSet{ReadAt: time.Now()}
+	if err := p.LookAt(ctx, db, false, entries...); err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
 		v := p.VersionOf(e)
+		if v.Unsupported && e.State == StateActive && !knownForm(e) {
+			return nil, domain.Refuse(domain.ErrUnreadable, "the tables of version %d of knowledge have form %s of a later "+
+				"release, and this annals knows forms up to %d", e.Version, e.Settings[SettingForm], rows.Form).
+				WithFix("start that release; to leave it, first go back there with annals rebuild knowledge --rollback")
+		}
 		if v.Unsupported && e.State == StateActive {
 			return nil, fmt.Errorf("version %d of knowledge is built with the confidence policy %q and the tokenizer %q, and "+
 				"this annals does not know both: start the release that built it; to leave that one, first go back there with "+
@@ -79,14 +89,64 @@ func (p *Catalogue) NewVersionSet(entries []Entry) (*VersionSet, error) {
 // VersionOf makes a version of its entry in the catalogue.
 func (p *Catalogue) VersionOf(e Entry) Version {
 	v := Version{Entry: e, Tables: rows.TablesOf(e.Version)}
+	if found, known := p.tables.Load(e.Version); known {
+		v.Tables = found.(rows.Tables)
+	}
 	var known bool
 	v.Policy, known = p.Policies[e.Settings["confidence"]]
 	at := slices.IndexFunc(p.Tokenizers, func(t text.Tokenizer) bool { return t.Version == e.Settings["tokenizer"] })
 	if at >= 0 {
 		v.Tokenizer = p.Tokenizers[at]
 	}
-	v.Unsupported = !known || at < 0
+	v.Unsupported = !known || at < 0 || !knownForm(e)
 	return v
+}
+
+// SettingForm is the number of the form of a version's tables; earlier releases did not note it.
+const SettingForm = "form"
+
+func knownForm(e Entry) bool {
+	form := e.Settings[SettingForm]
+	number, err := strconv.Atoi(cmp.Or(form, "0"))
+	return err == nil && number <= rows.Form
+}
+
+// LookAgain looks at the tables of the written versions again.
+func (p *Catalogue) LookAgain(ctx context.Context) (active rows.Tables, err error) {
+	for _, v := range p.VersionSet.Load().Versions {
+		err = errors.Join(err, p.LookAt(ctx, p.DB, true, v.Entry))
+	}
+	err = errors.Join(err, p.Reload(ctx, p.DB))
+	return p.Active().Tables, err
+}
+
+// LookAt finds out which form the tables of versions have, also if it is known.
+func (p *Catalogue) LookAt(ctx context.Context, db bun.IDB, again bool, entries ...Entry) error {
+	var there database.Layout
+	for _, e := range entries {
+		if _, known := p.tables.Load(e.Version); known && !again || e.Settings["dropped"] != "" {
+			continue
+		}
+		if there.Columns == nil {
+			var err error
+			if there, err = database.ReadLayout(ctx, db, p.DB.Engine); err != nil {
+				return rows.WithRemedy(err)
+			}
+		}
+		made, names := "", []string{KnowledgeName, KnowledgeName + "_indexes"}
+		if e.State == StateBuilding { // on PostgreSQL indexes come last
+			names = names[:1]
+		}
+		for _, name := range names {
+			definition, err := rows.Definition(p.DB.Engine, name, e.Version)
+			if err != nil {
+				return err
+			}
+			made += definition
+		}
+		p.tables.Store(e.Version, rows.TablesOf(e.Version).InForm(made, there))
+	}
+	return nil
 }
 
 // Matches tells whether the set was made of the same entries.
@@ -153,7 +213,7 @@ func (p *Catalogue) Reload(ctx context.Context, db bun.IDB) error {
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
-	found, err := p.NewVersionSet(entries)
+	found, err := p.NewVersionSet(ctx, db, entries)
 	if err != nil {
 		return err
 	}
@@ -174,6 +234,9 @@ func (p *Catalogue) ActiveIn(ctx context.Context, tx bun.IDB) (Version, error) {
 	err := tx.NewSelect().Model(&e).Where("name = ?", KnowledgeName).Where("state = ?", StateActive).Scan(ctx)
 	if err != nil {
 		return Version{}, rows.Failed(ctx, "read the catalogue", err)
+	}
+	if err := p.LookAt(ctx, tx, false, e); err != nil {
+		return Version{}, err
 	}
 	return p.VersionOf(e), nil
 }

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
@@ -26,7 +24,7 @@ type Eraser struct {
 	Files
 	Relations
 
-	table  func(ctx context.Context) (bun.Ident, error)
+	table  func(ctx context.Context) (rows.Source, error)
 	log    *events.Log
 	logger *slog.Logger
 	wake   chan struct{}
@@ -45,7 +43,7 @@ type Relations interface {
 }
 
 // New makes an eraser for a log. table names the knowledge table that readers read.
-func New(files Files, relations Relations, table func(ctx context.Context) (bun.Ident, error), log *events.Log,
+func New(files Files, relations Relations, table func(ctx context.Context) (rows.Source, error), log *events.Log,
 	logger *slog.Logger,
 ) *Eraser {
 	return &Eraser{

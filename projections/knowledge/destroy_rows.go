@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -84,7 +85,7 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 	for _, s := range all {
 		s.erased = true
 	}
-	left, err := active.footprintOf(ctx, ids)
+	left, err := active.footprintOf(ids)
 	if err != nil {
 		return fmt.Errorf("find out what to erase: %w", err)
 	}
@@ -96,14 +97,19 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 		if e.Name != catalogue.KnowledgeName || e.Settings["dropped"] != "" {
 			continue
 		}
+		err := c.LookAt(ctx, tx, false, e)
+		v := c.VersionOf(e)
 		var items []*domain.Knowledge
-		if items, err = itemsOf(ctx, tx, e, left); err == nil {
-			err = words.Erase(ctx, tx, c.DB.Engine, c.VersionOf(e), tenant, items)
+		if err == nil {
+			items, err = itemsOf(ctx, tx, v.Tables, left)
+		}
+		if err == nil {
+			err = words.Erase(ctx, tx, c.DB.Engine, v, tenant, items)
 		}
 		if e.State != catalogue.StateActive {
-			blank(tx, rows.TablesOf(e.Version), left.Tenant, items, script)
+			blank(tx, v.Tables, left.Tenant, items, script)
 		}
-		clearVoteTexts(tx, rows.TablesOf(e.Version), left, script)
+		clearVoteTexts(tx, v.Tables, left, script)
 		if err != nil {
 			return fmt.Errorf("erase from version %d: %w", e.Version, err)
 		}
@@ -117,48 +123,38 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 }
 
 // footprintOf folds the items' streams up to this batch.
-func (s *Stage) footprintOf(ctx context.Context, ids []string) (catalogue.Footprint, error) {
+func (s *Stage) footprintOf(ids []string) (catalogue.Footprint, error) {
 	left := catalogue.Footprint{Tenant: s.tenant, IDs: ids}
-	streams := make([]string, len(ids))
-	for i, id := range ids {
-		streams[i] = domain.KnowledgeStream(id)
+	for _, id := range ids {
 		left.Numbers = append(left.Numbers, s.items[id].now.Number)
 	}
-	recorded, err := events.StreamsWithin(ctx, s.tx, s.tenant, streams)
-	if err != nil {
-		return left, err
-	}
-	items := map[string]*domain.Knowledge{}
-	for _, event := range recorded {
-		id, _ := domain.ItemOf(event.Stream)
-		if items[id] == nil {
-			items[id] = &domain.Knowledge{ID: id}
-		}
-		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
-			return left, fmt.Errorf("fold %s: %w", event.Stream, err)
-		}
-		switch event.Fact.(type) {
+	_, err := s.fold(ids, func(fact domain.Fact, k *domain.Knowledge) {
+		switch fact.(type) {
 		case domain.Remembered, domain.Revised:
-			left.Revisions = append(left.Revisions, *items[id])
+			left.Revisions = append(left.Revisions, *k)
 		}
-	}
-	return left, nil
+	})
+	return left, err
 }
 
 // clearVoteTexts deletes the texts of votes and reports; the votes and reports stay.
 func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *rows.Script) {
-	script.AddQuery(tx.NewUpdate().TableExpr("?", t.Votes).Set("query = '', outcome = ''").
-		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
-	script.AddQuery(tx.NewUpdate().TableExpr("?", t.Reports).Set("reason = ''").
-		Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
+	clear := func(table rows.Source, columns ...string) {
+		for _, column := range table.Stored(columns) {
+			script.AddQuery(tx.NewUpdate().TableExpr("?", table.Name).Set("? = ''", bun.Ident(column)).
+				Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
+		}
+	}
+	clear(t.Votes, "query", "outcome")
+	clear(t.Reports, "reason")
 }
 
 // itemsOf are the items as a version has them.
 func itemsOf(
-	ctx context.Context, tx bun.IDB, e catalogue.Entry, left catalogue.Footprint,
+	ctx context.Context, tx bun.IDB, t rows.Tables, left catalogue.Footprint,
 ) (items []*domain.Knowledge, err error) {
 	var list []rows.Row
-	err = tx.NewSelect().Model(&list).ModelTableExpr("? AS k", rows.TablesOf(e.Version).Knowledge).
+	err = tx.NewSelect().Model(&list).ModelTableExpr("? AS k", t.Knowledge).
 		Where("tenant = ?", left.Tenant).Where("id IN (?)", bun.List(left.IDs)).Scan(ctx)
 	for i := range list {
 		items = append(items, list[i].Knowledge())
@@ -177,12 +173,12 @@ func blank(tx bun.IDB, t rows.Tables, tenant string, items []*domain.Knowledge, 
 			Source: source, Baseline: baseline,
 			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},
 		}).
-			ModelTableExpr("? AS k", t.Knowledge).
-			Column("task", "content", "abstract", "overview", "tags", "meta", "source", "baseline", "relations", "stale_reason",
-				"suspended_reason", "words").
+			ModelTableExpr("? AS k", t.Knowledge.Name).
+			Column(t.Knowledge.Stored(strings.Fields(`task content abstract overview tags meta source baseline relations
+				stale_reason suspended_reason words`))...).
 			Where("tenant = ?", tenant).Where("id = ?", k.ID)
 		script.AddQuery(update)
-		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Knowledge).
+		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Knowledge.Name).
 			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among live items
 			Where("tenant = ?", tenant).Where("id = ?", k.ID))
 	}

@@ -53,7 +53,7 @@ func (p *Projection) Load(
 		}
 		first = nil // has run
 		isKnown := known.Matches(entries)
-		if known, err = p.NewVersionSet(entries); err != nil {
+		if known, err = p.NewVersionSet(ctx, tx, entries); err != nil {
 			return nil, err
 		}
 		p.VersionSet.Store(known)
@@ -88,7 +88,17 @@ func (p *Projection) open(
 	if err := rows.ReadAll(ctx, p.DB, tx, reads); err != nil {
 		return all, entries, err
 	}
-	return all, entries, all.isolated(ctx, func(s *Stage) error { return rows.ReadAll(ctx, p.DB, tx, s.Reads(w)) })
+	if len(all) > 0 {
+		if err := all[0].recall(); err != nil {
+			return all, entries, err
+		}
+	}
+	return all, entries, all.isolated(ctx, func(s *Stage) error {
+		if err := rows.ReadAll(ctx, p.DB, tx, s.Reads(w)); err != nil {
+			return err
+		}
+		return s.recall()
+	})
 }
 
 // isolated calls do for each secondary version under a savepoint. An error marks the version as failed, and the

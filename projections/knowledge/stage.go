@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -46,6 +48,7 @@ type item struct {
 	words         int
 	changed       bool
 	refold        bool           // it is folded again after a redaction: write all votes and reports
+	recalled      bool           // it was folded, since its row lacks columns
 	refoldPending bool           // it is not folded again yet since its last redaction
 	fresh         []domain.Event // of the batch
 	history       []domain.Event // the whole stream, if it was read
@@ -104,7 +107,7 @@ func collect(commands []domain.Command) Wanted {
 }
 
 // in is a table, narrowed to the tenant.
-func (s *Stage) in(table bun.Ident, alias string) rows.Table {
+func (s *Stage) in(table rows.Source, alias string) rows.Table {
 	return rows.Table{Engine: s.catalogue.DB.Engine, Tenant: s.tenant, Table: table, Alias: alias}
 }
 
@@ -140,7 +143,7 @@ func (s *Stage) readItems(w Wanted) rows.Read {
 	if s.catalogue.DB.Engine == database.SQLite {
 		return rows.ReadPrepared(`
 			SELECT k.`+strings.Join(rows.KnowledgeColumns, ", k.")+`
-			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.Knowledge)+` AS k
+			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
 	}
 	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().
@@ -155,7 +158,7 @@ func (s *Stage) readHolders(w Wanted) rows.Read {
 	if s.catalogue.DB.Engine == database.SQLite {
 		return rows.ReadPrepared(`
 			SELECT k.id, k.uri
-			FROM json_each(?) AS wanted CROSS JOIN `+string(s.tables.Knowledge)+` AS k
+			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
 			WHERE k.tenant = ? AND k.uri = wanted.value AND k.`+rows.Live, each, database.List(w.uris), s.tenant)
 	}
 	live := s.in(s.tables.Knowledge, "k")
@@ -220,11 +223,70 @@ func (s *Stage) readReports(w Wanted) rows.Read {
 	})
 }
 
+// recall folds the items that were loaded from a table that lacks columns, so that commands decide on all of them.
+func (s *Stage) recall() error {
+	if !s.tables.Knowledge.Lacks(rows.KnowledgeColumns...) && !s.tables.Votes.Lacks(rows.VotesColumns...) &&
+		!s.tables.Reports.Lacks(rows.ReportsColumns...) {
+		return nil
+	}
+	var ids []string
+	for id, it := range s.items {
+		if it.was.Exists() && !it.recalled {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	left, err := s.fold(ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		now := left[id]
+		it := &item{was: *now, now: now, words: s.items[id].words, recalled: true, votes: map[string]bool{}}
+		it.was.Votes, it.was.Reports, it.reports = nil, nil, maps.Clone(now.Reports)
+		for eventID := range now.Votes {
+			it.votes[eventID] = true
+		}
+		s.items[id], s.votes[id] = it, true
+	}
+	return nil
+}
+
+// fold folds the streams of items up to this batch.
+func (s *Stage) fold(ids []string, each ...func(domain.Fact, *domain.Knowledge)) (map[string]*domain.Knowledge, error) {
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
+	}
+	recorded, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, streams)
+	if err != nil {
+		return nil, err
+	}
+	items := map[string]*domain.Knowledge{}
+	for _, event := range recorded {
+		id, _ := domain.ItemOf(event.Stream)
+		if items[id] == nil {
+			items[id] = &domain.Knowledge{ID: id}
+		}
+		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
+			return nil, fmt.Errorf("fold %s: %w", event.Stream, err)
+		}
+		for _, do := range each {
+			do(event.Fact, items[id])
+		}
+	}
+	return items, nil
+}
+
 func (s *Stage) Knowledge(id string) *domain.Knowledge {
 	if _, known := s.items[id]; !known {
 		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx,
 			[]rows.Read{s.readItems(Wanted{Items: []string{id}})}); err != nil {
 			s.err = fmt.Errorf("look an item up: %w", err)
+		} else if err := s.recall(); err != nil {
+			s.err = err
 		}
 	}
 	return s.item(id).now
@@ -244,7 +306,7 @@ func (s *Stage) Holder(uri string) string {
 		return holder
 	}
 	var id string
-	err := s.tx.NewSelect().TableExpr("?", s.tables.Knowledge).Column("id").
+	err := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("id").
 		Where("tenant = ?", s.tenant).Where("uri = ?", uri).Where(rows.Live).Scan(s.ctx, &id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		s.err = fmt.Errorf("find the holder of a uri: %w", err)

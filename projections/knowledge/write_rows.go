@@ -46,13 +46,13 @@ func (s *Stage) Write(script *rows.Script) error {
 		}
 	}
 	if len(released) > 0 {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Knowledge).
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Knowledge.Name).
 			Where("tenant = ?", s.tenant).Where("id IN (?)", bun.List(released)))
 	}
 	for _, part := range []struct {
 		rows   []rows.Row
-		update string
-	}{{revised, everything}, {counted, counters}, {fresh, ""}} {
+		update []string
+	}{{revised, everything}, {counted, counters}, {fresh, nil}} {
 		if err := s.writeRows(script, part.rows, part.update); err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func (s *Stage) released() []string {
 // The columns that an update of an existing row sets. Votes and reports set only counters, so that a large content is
 // not written again.
 var (
-	counters = setting(strings.Fields(`helpful harmful confidence baseline stale_reporters stale_since stale_reason
-		confirmed_at confirm_until suspended_reporters suspended_since suspended_reason expired_confidence version position`))
-	everything = counters + ", " + setting(rows.StateColumns) + ", " + setting(strings.Fields(`owner visibility uri task
+	counters = strings.Fields(`helpful harmful confidence baseline stale_reporters stale_since stale_reason
+		confirmed_at confirm_until suspended_reporters suspended_since suspended_reason expired_confidence version position`)
+	everything = slices.Concat(counters, rows.StateColumns, strings.Fields(`owner visibility uri task
 		content abstract overview tags meta source scopes relations words derived_from revision updated_at`))
 )
 
@@ -96,7 +96,7 @@ func setting(columns []string) string {
 	return strings.Join(sets, ", ")
 }
 
-func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) error {
+func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update []string) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -108,10 +108,11 @@ func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update string) e
 		}
 		all[i] = values
 	}
-	if update != "" {
-		update = "ON CONFLICT (tenant, id) DO UPDATE SET " + update
+	then := ""
+	if update != nil {
+		then = "ON CONFLICT (tenant, id) DO UPDATE SET " + setting(s.tables.Knowledge.Stored(update))
 	}
-	script.InsertRows(s.tables.Knowledge, rows.KnowledgeColumns, all, update)
+	s.tables.Knowledge.Insert(script, rows.KnowledgeColumns, all, then)
 	return nil
 }
 
@@ -170,7 +171,7 @@ func (s *Stage) clearVotes(script *rows.Script) {
 	if len(ids) == 0 {
 		return
 	}
-	for _, table := range []bun.Ident{s.tables.Votes, s.tables.Reports} {
+	for _, table := range []bun.Ident{s.tables.Votes.Name, s.tables.Reports.Name} {
 		script.AddQuery(s.tx.NewDelete().TableExpr("?", table).Where("tenant = ?", s.tenant).
 			Where("id IN (?)", bun.List(ids)))
 	}
@@ -179,22 +180,25 @@ func (s *Stage) clearVotes(script *rows.Script) {
 func (c votesChange) write(script *rows.Script, s *Stage) {
 	for _, id := range slices.Sorted(maps.Keys(c.gone)) {
 		slices.Sort(c.gone[id])
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes).Where("tenant = ?", s.tenant).Where("id = ?", id).
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes.Name).Where("tenant = ?", s.tenant).Where("id = ?", id).
 			Where("event_id IN (?)", bun.List(c.gone[id])))
 	}
-	if len(c.made) > 0 {
-		script.AddQuery(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS v", s.tables.Votes))
+	made := make([][]any, len(c.made))
+	for i := range c.made {
+		made[i] = c.made[i].Values()
 	}
+	s.tables.Votes.Insert(script, rows.VotesColumns, made, "")
 }
 
 func (c reportsChange) write(script *rows.Script, s *Stage) {
 	if len(c.gone) > 0 {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Reports).
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Reports.Name).
 			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (?)", rows.PairsOf(c.gone)))
 	}
-	if len(c.made) > 0 {
-		script.AddQuery(s.tx.NewInsert().Model(&c.made).ModelTableExpr("? AS r", s.tables.Reports).
-			On("CONFLICT (tenant, id, reporter) DO UPDATE").
-			Set("event_id = EXCLUDED.event_id, reason = EXCLUDED.reason, at = EXCLUDED.at, suspended = EXCLUDED.suspended"))
+	made := make([][]any, len(c.made))
+	for i := range c.made {
+		made[i] = c.made[i].Values()
 	}
+	s.tables.Reports.Insert(script, rows.ReportsColumns, made, "ON CONFLICT (tenant, id, reporter) DO UPDATE SET "+
+		setting(s.tables.Reports.Stored([]string{"event_id", "reason", "at", "suspended"})))
 }

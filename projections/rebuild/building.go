@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -138,8 +139,9 @@ func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, err
 		return catalogue.Version{}, false, err
 	}
 	v := p.VersionOf(e)
-	if !e.WhatIf() && (v.Unsupported || v.Tokenizer.Version != p.Tokenizers[0].Version) {
-		return catalogue.Version{}, false, domain.Refuse(domain.ErrConflict, "version %d was begun by another release",
+	if !e.WhatIf() && (v.Unsupported || v.Tokenizer.Version != p.Tokenizers[0].Version ||
+		e.Settings[catalogue.SettingForm] != strconv.Itoa(rows.Form)) {
+		return v, true, domain.Refuse(domain.ErrConflict, "version %d was begun by another release",
 			e.Version).WithFix("cancel it")
 	}
 	return v, true, nil
@@ -207,7 +209,10 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 // active version's, because people choose it. All other settings are those of this release, because a release is
 // meant to change them.
 func settingsFor(p *catalogue.Catalogue, order domain.RebuildOrder, active catalogue.Entry) (map[string]string, error) {
-	settings := map[string]string{"confidence": active.Settings["confidence"], "tokenizer": p.Tokenizers[0].Version}
+	settings := map[string]string{
+		"confidence": active.Settings["confidence"], "tokenizer": p.Tokenizers[0].Version,
+		catalogue.SettingForm: strconv.Itoa(rows.Form),
+	}
 	if order.Confidence != "" {
 		if _, known := p.Policies[order.Confidence]; !known {
 			var problems domain.Problems

@@ -62,7 +62,7 @@ func imageOf(
 	ctx context.Context, c *catalogue.Catalogue, tx bun.IDB, v catalogue.Version, s events.Slice,
 ) (*image, error) {
 	i, after, through := &image{}, itemOf(s.After), itemOf(s.Through)
-	within := func(query *bun.SelectQuery, alias string, table bun.Ident) *bun.SelectQuery {
+	within := func(query *bun.SelectQuery, alias string, table rows.Source) *bun.SelectQuery {
 		return query.ModelTableExpr("? AS ?", table, bun.Ident(alias)).
 			Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 	}
@@ -113,10 +113,10 @@ func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tab
 		columns []string
 		rows    [][]any
 	}{
-		{t.Knowledge, rows.KnowledgeColumns, i.knowledge},
+		{t.Knowledge.Name, rows.KnowledgeColumns, i.knowledge},
 		{t.Changes, rows.ChangesColumns, i.changes},
-		{t.Votes, rows.VotesColumns, i.votes},
-		{t.Reports, rows.ReportsColumns, i.reports},
+		{t.Votes.Name, rows.VotesColumns, i.votes},
+		{t.Reports.Name, rows.ReportsColumns, i.reports},
 	} {
 		if len(part.rows) == 0 {
 			continue

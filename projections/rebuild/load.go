@@ -95,7 +95,7 @@ func (p *Versions) slices(ctx context.Context, v catalogue.Version) ([]sliceRow,
 // count counts the items of the active version as the total.
 func (r *run) count(ctx context.Context, p *Versions) error {
 	var total int64
-	err := p.DB.NewRaw("SELECT count(*) FROM ?", p.Active().Tables.Knowledge).Scan(ctx, &total)
+	err := p.DB.NewRaw("SELECT count(*) FROM ? AS k", p.Active().Tables.Knowledge).Scan(ctx, &total)
 	if err != nil {
 		return rows.Failed(ctx, "count items", err)
 	}

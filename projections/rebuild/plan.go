@@ -31,7 +31,7 @@ func (r Rebuilds) Plan(ctx context.Context, name string, order domain.RebuildOrd
 		plan.Version = max(plan.Version, v.Version+1)
 	}
 	plan.Intended = intended(
-		p.VersionOf(catalogue.Entry{Settings: all[0].Settings}), p.VersionOf(catalogue.Entry{Settings: plan.Settings}),
+		p.VersionOf(all[0].Entry), p.VersionOf(catalogue.Entry{Settings: plan.Settings}),
 	)
 	if plan.Free, err = database.FreeDiskSpace(ctx, p.DB); err != nil {
 		return plan, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type Rebuilder struct {
 
 	mu      sync.Mutex
 	current *run
+	renewed bool // the active version had this program's form, or a rebuild was begun because it had not
 }
 
 // New makes a rebuilder for versions and their log. From then on the log records changes of the versions.
@@ -59,6 +61,7 @@ type run struct {
 	done    chan struct{}
 	cancel  context.CancelCauseFunc
 	began   time.Time
+	renews  bool // nobody asked for it
 
 	mu       sync.Mutex
 	progress domain.RebuildProgress
@@ -121,6 +124,9 @@ func (cancellation) Unwrap() error { return errCancelled }
 func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.current != nil && r.current.renews && order == (domain.RebuildOrder{}) {
+		return r.current.now(), nil // it is what was begun already
+	}
 	if r.current != nil {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built",
 			r.current.version.Version).
@@ -141,15 +147,21 @@ func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domai
 }
 
 // Resume continues an interrupted rebuild, if there is one and no other process does. It abandons a what-if: its
-// caller may be gone, and can ask again.
+// caller may be gone, and can ask again. If there is none, it begins one if the active version is in another form.
 func (r *Rebuilder) Resume(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.current != nil {
 		return nil
 	}
-	_, found, err := r.Versions.unfinished(ctx)
-	if err != nil || !found {
+	v, found, err := r.Versions.unfinished(ctx)
+	if form := v.Settings[catalogue.SettingForm]; errors.Is(err, domain.ErrConflict) && form == "" {
+		err = r.Versions.fail(ctx, v, errAbandoned) // an earlier release began it
+	}
+	if err == nil && !found {
+		return r.renew(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = r.underLease(func() (catalogue.Version, bool, error) {
@@ -159,6 +171,34 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 		}
 		return v, found, err
 	})
+	return err
+}
+
+// renew begins to build a version in this program's form, once, if the active one is in another. It leaves that alone
+// if somebody went back to it.
+func (r *Rebuilder) renew(ctx context.Context) error {
+	p := r.Versions
+	if err := p.Refresh(ctx); err != nil || r.renewed {
+		return err
+	}
+	wentBack := slices.ContainsFunc(p.VersionSet.Load().Versions, func(v catalogue.Version) bool {
+		return v.State == catalogue.StateStandby && !v.Unsupported && !v.Tables.Differs
+	})
+	if r.renewed = wentBack || !p.Active().Tables.Differs; r.renewed {
+		return nil
+	}
+	if err := (Rebuilds{r}).fits(ctx, catalogue.KnowledgeName, domain.RebuildOrder{}); err != nil {
+		return fmt.Errorf("the tables of knowledge have another form, which is still served: %w", err)
+	}
+	p.Log.InfoContext(ctx, "the tables of knowledge have another form, which is served until they are rebuilt",
+		"version", p.Active().Version, "changed", p.Active().Tables.Changed)
+	_, err := r.underLease(func() (catalogue.Version, bool, error) {
+		v, err := p.begin(ctx, r.log, domain.RebuildOrder{})
+		return v, err == nil, err
+	})
+	if r.current != nil {
+		r.current.renews, r.renewed = true, true
+	}
 	return err
 }
 

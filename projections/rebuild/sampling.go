@@ -24,7 +24,8 @@ const (
 // search asks both versions the same questions by words, in the snapshot, and tells whether the versions find the same.
 // The questions are the tasks of items, always of the same ones of a log, or the first words of their contents.
 //
-// If the change is to change confidence, the answers may differ in it, and if it is to change terms, in everything.
+// If the change is to change confidence, the answers may differ in it, and if it is to change terms, or the active
+// version lacks columns, in everything.
 func (e *verification) search(ctx context.Context) (same bool, err error) {
 	v := e.catalogue.ViewOf(e.new, e.tx)
 	sampled, err := v.Read(ctx, e.tx.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", e.new.Tables.Knowledge).
@@ -54,7 +55,7 @@ func (e *verification) search(ctx context.Context) (same bool, err error) {
 		e.report.Impact.Answers.Note(answer)
 		e.report.Searches++
 		e.report.Overlap += answer.Same
-		if len(e.report.Intended) > 0 {
+		if slices.Contains(e.report.Intended, "confidence") {
 			answer, err = e.compareAnswers(ctx, s, audience, true)
 		}
 		if err != nil {
@@ -67,7 +68,7 @@ func (e *verification) search(ctx context.Context) (same bool, err error) {
 	} else {
 		e.report.Overlap /= float64(e.report.Searches)
 	}
-	return same || slices.Contains(e.report.Intended, "words"), nil
+	return same || slices.Contains(e.report.Intended, "words") || len(e.old.Tables.Changed) > 0, nil
 }
 
 // firstWords are the start of a text, about as long as a question of a dozen words. A text may have no spaces.

@@ -215,9 +215,9 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 // orphans looks for rows that belong to no item of any tenant.
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
-		e.new.Tables.Knowledge: e.report.Rows["knowledge"],
-		e.new.Tables.Postings:  e.indexed, e.new.Tables.Changes: e.changed,
-		e.new.Tables.Votes: e.report.Rows["votes"], e.new.Tables.Reports: e.report.Rows["reports"],
+		e.new.Tables.Knowledge.Name: e.report.Rows["knowledge"],
+		e.new.Tables.Postings:       e.indexed, e.new.Tables.Changes: e.changed,
+		e.new.Tables.Votes.Name: e.report.Rows["votes"], e.new.Tables.Reports.Name: e.report.Rows["reports"],
 	}
 	for _, table := range e.new.Tables.All() {
 		var list int64

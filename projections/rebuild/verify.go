@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -69,9 +70,9 @@ func verifySnapshot(ctx context.Context, p *catalogue.Catalogue, now *run) (repo
 }
 
 // intended are the columns and tables that differ because the versions were built with different
-// settings. A confirmation with an end has a second confidence.
+// settings, or in different forms. A confirmation with an end has a second confidence.
 func intended(before, after catalogue.Version) []string {
-	var columns []string
+	columns := slices.Clone(before.Tables.Changed)
 	if before.Settings["confidence"] != after.Settings["confidence"] {
 		columns = append(columns, "confidence", "expired_confidence")
 	}

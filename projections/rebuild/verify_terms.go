@@ -93,7 +93,7 @@ func (e *verification) terms(ctx context.Context, tenant string, sums termSums) 
 func (e *verification) wrongTerms(ctx context.Context, tenant string, wrong []int64) error {
 	for _, number := range wrong {
 		var id string
-		err := e.tx.NewSelect().TableExpr("?", e.new.Tables.Knowledge).Column("id").Where("tenant = ?", tenant).
+		err := e.tx.NewSelect().TableExpr("? AS k", e.new.Tables.Knowledge).Column("id").Where("tenant = ?", tenant).
 			Where("number = ?", number).Scan(ctx, &id)
 		switch {
 		case number == 0:

@@ -301,17 +301,19 @@ func (p Reader) Listed(f domain.Filter) bun.Safe {
 	if index, _ := SelectiveIndex(f); index != "" && f.Owner == "" {
 		return p.IndexHint(index)
 	}
-	return bun.Safe(string(p.Tables.Knowledge) + " AS k")
+	return bun.Safe(p.Tables.Knowledge.String() + " AS k")
 }
 
 // IndexHint is the knowledge table as k, read by a partial index. SQLite needs the hint: it may prefer an index of
 // all items that also begins with the tenant. PostgreSQL decides by its statistics.
 func (p Reader) IndexHint(index string) bun.Safe {
 	table := p.Tables.Knowledge
-	if p.DB.Engine == database.Postgres {
+	name := string(table.Name) + "_" + index
+	if p.DB.Engine == database.Postgres || table.String() != string(table.Name) ||
+		slices.Contains(p.Tables.lackedIndexes, name) {
 		return bun.Safe(fmt.Sprintf("%s AS k", table))
 	}
-	return bun.Safe(fmt.Sprintf("%s AS k INDEXED BY %s_%s", table, table, index))
+	return bun.Safe(fmt.Sprintf("%s AS k INDEXED BY %s", table, name))
 }
 
 // ConfidenceAt is an item's confidence at the time ?0.

@@ -116,7 +116,7 @@ func readSets(ctx context.Context, db *database.DB, tx bun.IDB, reads []Read) er
 type Table struct {
 	Engine    database.Engine
 	Tenant    string
-	Table     bun.Ident
+	Table     schema.QueryAppender
 	Alias     string
 	Condition string // which rows count, as a partial index may want it; empty for all
 }

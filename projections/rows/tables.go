@@ -18,27 +18,33 @@ var definitions embed.FS
 type Tables struct {
 	Version int
 
-	Knowledge bun.Ident
+	Knowledge Source
 	Postings  bun.Ident
 	Changes   bun.Ident
-	Votes     bun.Ident
-	Reports   bun.Ident
+	Votes     Source
+	Reports   Source
+
+	// How they differ from those of this program: see [Tables.InForm].
+	Differs       bool     // in anything
+	Changed       []string // columns of knowledge, and other tables, whose values differ
+	Lost          []string // columns without which nothing can be read
+	lackedIndexes []string
 }
 
 func TablesOf(version int) Tables {
 	name := fmt.Sprintf("knowledge_%d", version)
 	return Tables{
 		Version:   version,
-		Knowledge: bun.Ident(name),
+		Knowledge: Source{Name: bun.Ident(name)},
 		Postings:  bun.Ident(name + "_blocks"),
 		Changes:   bun.Ident(name + "_changes"),
-		Votes:     bun.Ident(name + "_votes"),
-		Reports:   bun.Ident(name + "_reports"),
+		Votes:     Source{Name: bun.Ident(name + "_votes")},
+		Reports:   Source{Name: bun.Ident(name + "_reports")},
 	}
 }
 
 func (t Tables) All() []bun.Ident {
-	return []bun.Ident{t.Knowledge, t.Postings, t.Changes, t.Votes, t.Reports}
+	return []bun.Ident{t.Knowledge.Name, t.Postings, t.Changes, t.Votes.Name, t.Reports.Name}
 }
 
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.

@@ -346,7 +346,7 @@ func Erase(
 		var was []byte
 		if rows.IsLive(k) {
 			entry := Entry{Sets: SetsOf(k)}
-			if !v.Unsupported {
+			if !v.Unsupported && !v.Tables.Knowledge.Lacks("task", "content", "tags", "source") {
 				entry.ItemTerms = ItemTermsOf(v.Tokenizer, k)
 			} else if err := addAllTerms(ctx, tx, v.Tables, tenant, k.Number>>blockBits, &entry); err != nil {
 				return err
@@ -374,7 +374,7 @@ func Erase(
 	return err
 }
 
-// addAllTerms adds all terms that a block has to an entry: only its own release can tell which of them an item has.
+// addAllTerms adds all terms that a block has to an entry: this program cannot tell which of them an item has.
 func addAllTerms(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, block int64, entry *Entry) error {
 	var row int64
 	var data []byte

@@ -1,0 +1,152 @@
+package projections_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/projections"
+)
+
+// forms are what another release, or a person, may have made of the tables of version 1, as statements for either
+// engine. Empty statements are for the other one alone.
+var forms = map[string]struct{ sqlite, postgres string }{
+	"dropped": both(`ALTER TABLE knowledge_1 DROP COLUMN overview`),
+	"many dropped": both(strings.Repeat(`ALTER TABLE knowledge_1 DROP COLUMN %s;`, 21), strings.Fields(`visibility
+		type context_type category polarity media held task content abstract overview tags meta source trace_id scopes
+		baseline relations words helpful revision`)...),
+	"dropped of votes and reports": both(`ALTER TABLE knowledge_1_votes DROP COLUMN query;
+		ALTER TABLE knowledge_1_votes DROP COLUMN trace_id; ALTER TABLE knowledge_1_reports DROP COLUMN suspended`),
+	"added":   both(`ALTER TABLE knowledge_1 ADD COLUMN mood text`),
+	"renamed": both(`ALTER TABLE knowledge_1 RENAME COLUMN overview TO summary`),
+	"retyped": {
+		`ALTER TABLE knowledge_1 ADD COLUMN other TEXT; UPDATE knowledge_1 SET other = helpful;
+		ALTER TABLE knowledge_1 DROP COLUMN helpful; ALTER TABLE knowledge_1 RENAME COLUMN other TO helpful`,
+		`ALTER TABLE knowledge_1 ALTER COLUMN helpful TYPE text, ALTER COLUMN tags TYPE json, ALTER COLUMN words TYPE bigint,
+			ALTER COLUMN stale_since TYPE text, ALTER COLUMN held TYPE text, ALTER COLUMN scopes TYPE jsonb;
+		ALTER TABLE knowledge_1 ADD COLUMN mood bytea NOT NULL DEFAULT '';
+		ALTER TABLE knowledge_1 ALTER COLUMN mood DROP DEFAULT;
+		ALTER TABLE knowledge_1_votes ADD COLUMN weight integer NOT NULL DEFAULT 1;
+		ALTER TABLE knowledge_1_votes ALTER COLUMN weight DROP DEFAULT`,
+	},
+	"lacking an index": both(`DROP INDEX knowledge_1_owner; DROP INDEX knowledge_1_gone; DROP INDEX knowledge_1_updated`),
+}
+
+func both(statements string, values ...string) struct{ sqlite, postgres string } {
+	var of []any
+	for _, value := range values {
+		of = append(of, value)
+	}
+	if len(of) > 0 {
+		statements = fmt.Sprintf(statements, of...)
+	}
+	return struct{ sqlite, postgres string }{statements, statements}
+}
+
+// A program that finds its tables in another form serves them at once, reads and writes, while it builds its own form
+// beside them, switches to it, and can go back.
+func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
+	t.Parallel()
+	for name, of := range forms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			databasetest.Each(t, func(t *testing.T, db *database.DB) {
+				change := of.sqlite
+				if db.Engine == database.Postgres {
+					change = "DROP VIEW knowledge;\n" + of.postgres
+				}
+				before := newWorld(t, db, projections.Settings{})
+				before.remember("common", "retry with backoff", domain.Public)
+				for i := range 5 {
+					before.live(fmt.Sprint("before-", i))
+				}
+				report(t, corrupt(t.Context(), db, change))
+				r := newRebuilding(t, db, projections.Settings{})
+				var answered atomic.Int64
+				ctx, end := context.WithCancel(t.Context())
+				clients := sync.WaitGroup{}
+				defer func() { end(); clients.Wait() }()
+				for client := range 8 {
+					clients.Go(func() {
+						for i := 0; ctx.Err() == nil; i++ {
+							r.live(fmt.Sprint("live-", client, "-", i))
+							answered.Add(1)
+						}
+					})
+				}
+				noError(t, r.Resume(t.Context()))
+				last := r.ended()
+				r.isActive(last, 2)
+				back := must(r.base.Rollback(t.Context()))(t)
+				equal(t, back, 1, "version after going back")
+				r.live("after")
+				end()
+				clients.Wait()
+				equal(t, folded(r.items()), r.storedIn(2), "tables (-folded +rebuilt)")
+				noError(t, r.Resume(t.Context()))
+				equal(t, r.last().Version, 2, "newest version, since somebody went back")
+				t.Logf("%d rounds were answered meanwhile; intended: %v", answered.Load(), last.Report.Intended)
+			})
+		})
+	}
+}
+
+// live remembers an item, votes on it and on a common one, revises, reports, reads, lists and searches.
+func (w *world) live(id string) {
+	ctx := context.WithoutCancel(w.t.Context())
+	target, overview := domain.Target{By: w.by, ID: id}, "retries, at last"
+	of := domain.Remembered{
+		Class: domain.Class{Type: domain.Strategy, Category: "cases"}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+		Text: domain.Text{
+			Content: "retry " + id + " with a pause", Task: "call a service", Overview: "retries",
+			Tags: domain.Tags{"a": {"b"}},
+		},
+	}
+	for _, command := range []domain.Command{
+		w.complete(domain.Remember{By: w.by, ID: id, Knowledge: of}), w.helpful(id, "t-"+id), w.helpful("common", id),
+		domain.Revise{Target: target, Changes: domain.Revised{Overview: &overview}},
+		domain.ReportStale{Target: target, Reason: "gone"}, domain.Confirm{Target: target},
+		domain.Revise{Target: target, Scopes: []domain.Scope{domain.Public}},
+	} {
+		if _, err := w.log.Submit(ctx, domain.Submission{By: w.by, Command: command}); err != nil {
+			w.t.Errorf("%T %s: %v", command, id, err)
+		}
+	}
+	if _, err := w.base.Find(ctx, w.by.Tenant, "common"); err != nil {
+		w.t.Errorf("find: %v", err)
+	}
+	for i, f := range []domain.Filter{
+		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"a": {"b"}}}, {Scope: "team:pay"}, {Stale: new(bool)},
+		{Contested: new(bool)}, {Owner: "org:acme"}, {Statuses: []domain.Status{domain.IsDeleted}}, {Polarity: domain.Negative},
+	} {
+		if _, err := w.base.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {
+			w.t.Errorf("list %d: %v", i, err)
+		}
+		search, err := domain.Search{By: w.by, Text: "retry with a pause", Filter: f}.Complete()
+		if err == nil {
+			_, err = w.base.Search(ctx, search)
+		}
+		if err != nil {
+			w.t.Errorf("search %d: %v", i, err)
+		}
+	}
+}
+
+// A form of a later release is neither read nor written.
+func TestFormOfALaterReleaseIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.remember("item", "retry with backoff", "team:pay")
+		report(t, corrupt(t.Context(), w.db, `UPDATE projections SET settings = replace(CAST(settings AS text),
+			'"form":"1"', '"form":"2"')`+map[bool]string{true: "::json"}[w.db.Engine == database.Postgres]))
+		_, err := projections.Open(t.Context(), w.db, projections.Settings{})
+		if err == nil || !strings.Contains(err.Error(), "form 2 of a later release") {
+			t.Errorf("opened: %v", err)
+		}
+	})
+}
