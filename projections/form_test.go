@@ -2,7 +2,10 @@ package projections_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // forms are what another release, or a person, may have made of the tables of version 1, as statements for either
@@ -72,7 +76,7 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				clients := sync.WaitGroup{}
 				defer func() { end(); clients.Wait() }()
-				for client := range 8 {
+				for client := range map[bool]int{true: 4, false: 32}[testing.Short()] {
 					clients.Go(func() {
 						for i := 0; ctx.Err() == nil; i++ {
 							r.live(fmt.Sprint("live-", client, "-", i))
@@ -148,5 +152,39 @@ func TestFormOfALaterReleaseIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "form 2 of a later release") {
 			t.Errorf("opened: %v", err)
 		}
+	})
+}
+
+// Each form has a number, under which testdata keeps its columns. A new one is written there.
+func TestEachFormHasItsNumber(t *testing.T) {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+		made := must(rows.Definition(engine, "knowledge", 1))(t) + must(rows.Definition(engine, "knowledge_indexes", 1))(t)
+		var form strings.Builder
+		layout := database.LayoutMade(made)
+		for _, c := range layout.Columns {
+			fmt.Fprintln(&form, c.Table, c.Name, c.Type, c.Required)
+		}
+		fmt.Fprintln(&form, strings.Join(layout.Indexes, "\n"))
+		file := fmt.Sprintf("testdata/forms/%d.%s.txt", rows.Form, engine)
+		kept, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = os.WriteFile(file, []byte(form.String()), 0o600)
+			t.Errorf("%s was missing and is written (%v)", file, err)
+		} else if string(kept) != form.String() {
+			t.Errorf("the tables have other columns or indexes than %s: raise rows.Form", file)
+		}
+	}
+}
+
+// Tables that this program makes are in its form.
+func TestTablesAreInTheirForm(t *testing.T) {
+	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
+		r.remember("item", "retry with backoff", "team:pay")
+		noError(t, r.Resume(t.Context()))
+		equal(t, r.version(), 1, "version, which needs no other")
+		r.switches(domain.RebuildOrder{})
+		again := newRebuilding(t, r.db, projections.Settings{})
+		noError(t, again.Resume(t.Context()))
+		equal(t, again.ended().Version, 2, "newest version")
 	})
 }

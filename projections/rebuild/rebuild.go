@@ -61,7 +61,6 @@ type run struct {
 	done    chan struct{}
 	cancel  context.CancelCauseFunc
 	began   time.Time
-	renews  bool // nobody asked for it
 
 	mu       sync.Mutex
 	progress domain.RebuildProgress
@@ -124,8 +123,8 @@ func (cancellation) Unwrap() error { return errCancelled }
 func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.current != nil && r.current.renews && order == (domain.RebuildOrder{}) {
-		return r.current.now(), nil // it is what was begun already
+	if r.current != nil && r.Versions.Active().Tables.Differs && order == (domain.RebuildOrder{}) {
+		return r.current.now(), nil // the server began it, because of the form
 	}
 	if r.current != nil {
 		return domain.RebuildProgress{}, domain.Refuse(domain.ErrConflict, "version %d of knowledge is being built",
@@ -196,9 +195,7 @@ func (r *Rebuilder) renew(ctx context.Context) error {
 		v, err := p.begin(ctx, r.log, domain.RebuildOrder{})
 		return v, err == nil, err
 	})
-	if r.current != nil {
-		r.current.renews, r.renewed = true, true
-	}
+	r.renewed = r.current != nil
 	return err
 }
 
