@@ -165,7 +165,7 @@ func TestEachFormHasItsNumber(t *testing.T) {
 			fmt.Fprintln(&form, c.Table, c.Name, c.Type, c.Required)
 		}
 		fmt.Fprintln(&form, strings.Join(layout.Indexes, "\n"))
-		file := fmt.Sprintf("testdata/forms/%d.%s.txt", rows.Form, engine)
+		file := fmt.Sprintf("testdata/forms/%s.%s.txt", rows.Form, engine)
 		kept, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = os.WriteFile(file, []byte(form.String()), 0o600)

@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -85,7 +84,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	settings = settings.withDefaults()
 	first := map[string]string{
 		"confidence": settings.Policy.Name, "tokenizer": settings.Tokenizers[0].Version,
-		catalogue.SettingForm: strconv.Itoa(rows.Form),
+		catalogue.SettingForm: rows.Form,
 	}
 	err := catalogue.EnsureActive(ctx, db, first, database.At(settings.Now()))
 	if err != nil {

@@ -69,7 +69,7 @@ func (p *Catalogue) NewVersionSet(ctx context.Context, db bun.IDB, entries []Ent
 		v := p.VersionOf(e)
 		if v.Unsupported && e.State == StateActive && !knownForm(e) {
 			return nil, domain.Refuse(domain.ErrUnreadable, "the tables of version %d of knowledge have form %s of a later "+
-				"release, and this annals knows forms up to %d", e.Version, e.Settings[SettingForm], rows.Form).
+				"release, and this annals knows forms up to %s", e.Version, e.Settings[SettingForm], rows.Form).
 				WithFix("start that release; to leave it, first go back there with annals rebuild knowledge --rollback")
 		}
 		if v.Unsupported && e.State == StateActive {
@@ -106,9 +106,9 @@ func (p *Catalogue) VersionOf(e Entry) Version {
 const SettingForm = "form"
 
 func knownForm(e Entry) bool {
-	form := e.Settings[SettingForm]
-	number, err := strconv.Atoi(cmp.Or(form, "0"))
-	return err == nil && number <= rows.Form
+	number, err := strconv.Atoi(cmp.Or(e.Settings[SettingForm], "0"))
+	known, _ := strconv.Atoi(rows.Form)
+	return err == nil && number <= known
 }
 
 // LookAgain looks at the tables of the written versions again.
@@ -133,16 +133,13 @@ func (p *Catalogue) LookAt(ctx context.Context, db bun.IDB, again bool, entries 
 				return rows.WithRemedy(err)
 			}
 		}
-		made, names := "", []string{KnowledgeName, KnowledgeName + "_indexes"}
-		if e.State == StateBuilding { // on PostgreSQL indexes come last
-			names = names[:1]
+		made, err := rows.Definition(p.DB.Engine, KnowledgeName, e.Version)
+		indexes, failed := rows.Definition(p.DB.Engine, KnowledgeName+"_indexes", e.Version)
+		if err := errors.Join(err, failed); err != nil {
+			return err
 		}
-		for _, name := range names {
-			definition, err := rows.Definition(p.DB.Engine, name, e.Version)
-			if err != nil {
-				return err
-			}
-			made += definition
+		if e.State != StateBuilding { // on PostgreSQL indexes come last
+			made += indexes
 		}
 		p.tables.Store(e.Version, rows.TablesOf(e.Version).InForm(made, there))
 	}

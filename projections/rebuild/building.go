@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -140,7 +139,7 @@ func (p *Versions) unfinished(ctx context.Context) (catalogue.Version, bool, err
 	}
 	v := p.VersionOf(e)
 	if !e.WhatIf() && (v.Unsupported || v.Tokenizer.Version != p.Tokenizers[0].Version ||
-		e.Settings[catalogue.SettingForm] != strconv.Itoa(rows.Form)) {
+		e.Settings[catalogue.SettingForm] != rows.Form) {
 		return v, true, domain.Refuse(domain.ErrConflict, "version %d was begun by another release",
 			e.Version).WithFix("cancel it")
 	}
@@ -211,7 +210,7 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 func settingsFor(p *catalogue.Catalogue, order domain.RebuildOrder, active catalogue.Entry) (map[string]string, error) {
 	settings := map[string]string{
 		"confidence": active.Settings["confidence"], "tokenizer": p.Tokenizers[0].Version,
-		catalogue.SettingForm: strconv.Itoa(rows.Form),
+		catalogue.SettingForm: rows.Form,
 	}
 	if order.Confidence != "" {
 		if _, known := p.Policies[order.Confidence]; !known {

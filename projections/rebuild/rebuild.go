@@ -154,7 +154,7 @@ func (r *Rebuilder) Resume(ctx context.Context) error {
 		return nil
 	}
 	v, found, err := r.Versions.unfinished(ctx)
-	if form := v.Settings[catalogue.SettingForm]; errors.Is(err, domain.ErrConflict) && form == "" {
+	if errors.Is(err, domain.ErrConflict) && !v.Unsupported && v.Settings[catalogue.SettingForm] != rows.Form {
 		err = r.Versions.fail(ctx, v, errAbandoned) // an earlier release began it
 	}
 	if err == nil && !found {

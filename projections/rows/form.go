@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // Form is the number of the form that this program gives the tables of a version. It grows with each change of their
 // columns, and a test compares both.
-const Form = 1
+const Form = "1"
 
 // Source is a table of a version. A query reads it as if it had the columns that this program knows.
 type Source struct {
@@ -65,35 +66,27 @@ func (s Source) Insert(script *Script, columns []string, rows [][]any, then stri
 				all[i] = append(all[i], value)
 			}
 		}
-		for _, c := range s.form.needs {
-			all[i] = append(all[i], emptyOf(c.Type))
-		}
 	}
 	for _, c := range s.form.needs {
 		stored = append(slices.Clip(stored), c.Name)
+		for i := range all {
+			all[i] = append(all[i], emptyOf(c))
+		}
 	}
 	script.InsertRows(s.Name, stored, all, then)
 }
 
-// InForm are the tables in the form that they have in the database. Empty values stand for what they lack. Values of
-// columns that say who may see an item hide it. made is the SQL of this program's tables and indexes.
+// InForm are the tables in the form that they have in the database. Stand-ins are read for what they lack. made is the
+// SQL of this program's tables and indexes.
 func (t Tables) InForm(made string, there database.Layout) Tables {
-	wanted := database.LayoutMade(made)
-	for _, index := range wanted.Indexes {
-		if !slices.Contains(there.Indexes, index) {
-			t.lackedIndexes = append(t.lackedIndexes, index)
-			t.Differs = true
+	wanted, plain := database.LayoutMade(made), t
+	t.lackedIndexes = slices.DeleteFunc(wanted.Indexes, func(n string) bool { return slices.Contains(there.Indexes, n) })
+	t.Differs = len(t.lackedIndexes) > 0
+	for _, s := range []*Source{&t.Knowledge, &t.Votes, &t.Reports} {
+		if t.compare(s, wanted.Of(string(s.Name)), there.Of(string(s.Name))); len(t.Lost) > 0 {
+			plain.Lost = t.Lost
+			return plain
 		}
-	}
-	for s, keys := range map[*Source]string{
-		&t.Knowledge: "tenant id number", &t.Votes: "tenant id event_id", &t.Reports: "tenant id reporter",
-	} {
-		t.compare(s, strings.Fields(keys), wanted.Of(string(s.Name)), there.Of(string(s.Name)))
-	}
-	if len(t.Lost) > 0 {
-		lost := t.Lost
-		t = TablesOf(t.Version)
-		t.Lost = lost
 	}
 	for _, table := range []bun.Ident{t.Postings, t.Changes} {
 		if len(there.Of(string(table))) == 0 {
@@ -104,115 +97,87 @@ func (t Tables) InForm(made string, there database.Layout) Tables {
 }
 
 // compare finds out how a table differs.
-func (t *Tables) compare(s *Source, keys []string, wanted, there []database.Column) {
+func (t *Tables) compare(s *Source, wanted, there []database.Column) {
 	var f form
-	var changed []string
-	reads := make([]string, len(wanted))
-	known := map[string]bool{}
+	changed, reads, known := []string(nil), make([]string, len(wanted)), map[string]bool{}
 	for i, w := range wanted {
+		reads[i] = w.Name
 		at := slices.IndexFunc(there, func(c database.Column) bool { return c.Name == w.Name })
-		switch {
-		case at >= 0 && there[at].Type == w.Type:
-			reads[i], known[w.Name] = w.Name, true
-			continue
-		case at >= 0 && isReadable(there[at].Type, w.Type):
-			known[w.Name] = true
-			reads[i] = fmt.Sprintf("CAST(%s AS %s) AS %[1]s", w.Name, w.Type)
-		default:
+		if known[w.Name] = at >= 0 && isReadable(there[at].Type, w.Type); !known[w.Name] {
 			f.lacks = append(f.lacks, w.Name)
-			reads[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", standInFor(w), w.Type, w.Name)
+			reads[i] = standInFor(w)
 		}
-		changed = append(changed, w.Name)
+		if !known[w.Name] || there[at].Type != w.Type {
+			changed = append(changed, w.Name)
+			reads[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", reads[i], w.Type, w.Name)
+		}
 	}
 	for _, c := range there {
-		if known[c.Name] {
-			continue
-		}
-		if t.Differs = true; c.Required {
+		if t.Differs = t.Differs || !known[c.Name]; !known[c.Name] && c.Required {
 			f.needs = append(f.needs, c)
 		}
 	}
-	if len(there) == 0 {
+	keys := slices.DeleteFunc(strings.Fields("tenant id number event_id reporter"),
+		func(key string) bool { return !slices.Contains(f.lacks, key) })
+	switch {
+	case len(there) == 0:
 		t.Lost = append(t.Lost, string(s.Name))
-		return
-	}
-	for _, key := range keys {
-		if slices.Contains(f.lacks, key) {
-			t.Lost = append(t.Lost, string(s.Name)+"."+key)
-		}
-	}
-	if len(changed) > 0 {
+	case len(keys) > 0:
+		t.Lost = append(t.Lost, string(s.Name)+"."+keys[0])
+	case len(changed) > 0:
 		t.Differs = true
 		f.query = "(SELECT " + strings.Join(reads, ", ") + " FROM " + string(s.Name) + ")"
-		if s.Name == t.Knowledge.Name {
-			t.Changed = append(t.Changed, changed...)
-		} else { // a verification counts by table
-			t.Changed = append(t.Changed, strings.TrimPrefix(string(s.Name), string(t.Knowledge.Name)+"_"))
+		if s != &t.Knowledge { // a verification counts by table
+			changed = []string{strings.TrimPrefix(string(s.Name), string(t.Knowledge.Name)+"_")}
 		}
+		t.Changed = append(t.Changed, changed...)
 	}
 	if len(changed)+len(f.needs) > 0 {
 		s.form = &f
 	}
 }
 
-// kindsOfTypes are types whose values convert into each other.
-var kindsOfTypes = map[string]string{
-	"int2": "number", "int4": "number", "int8": "number", "float4": "number", "float8": "number", "numeric": "number",
-	"INTEGER": "number", "INT": "number", "REAL": "number", "ANY": "number",
-	"text": "text", "varchar": "text", "bpchar": "text", "TEXT": "text", "": "text", // SQLite allows no type
-	"json": "json", "jsonb": "json", "timestamptz": "time", "timestamp": "time", "bool": "truth",
+// A kind has types whose values convert into each other.
+var kinds = map[string]string{
+	"int2": "0", "int4": "0", "int8": "0", "float4": "0", "float8": "0", "numeric": "0", "INTEGER": "0", "INT": "0",
+	"REAL": "0", "ANY": "0", "bool": "FALSE", "json": "{}", "jsonb": "{}", "timestamptz": "1970-01-01",
+	"timestamp": "1970-01-01", "text": "''", "varchar": "''", "bpchar": "''", "TEXT": "''", "": "''",
+	"uuid": "00000000-0000-0000-0000-000000000000",
 }
 
-// isReadable tells whether values of a type can be stored as another one, and read back.
+// isReadable tells whether values of a type can be stored as another one, and read back. All can as text.
 func isReadable(stored, wanted string) bool {
-	kind := kindsOfTypes[stored]
-	return kind == "text" || kind != "" && kind == kindsOfTypes[wanted]
+	kind := kinds[stored]
+	return stored == wanted || kind == "''" || kind != "" && kind == kinds[wanted]
 }
 
-// standInFor is an expression for a column that a table lacks.
+// standIns are expressions for columns that a table lacks, if not an empty value. They hide an item rather than show
+// it to others.
+var standIns = map[string]string{
+	"status": "'deleted'", "visibility": "'private'", "confidence": "0.5", "expired_confidence": "0.5",
+	"tags": "'{}'", "source": "'{}'", "baseline": "'{}'", "scopes": "'[]'", "derived_from": "'[]'", "relations": "'[]'",
+	"revision": "1", "version": "1", "created_at": "NULL", "updated_at": "NULL", "at": "NULL",
+}
+
 func standInFor(c database.Column) string {
-	switch c.Name {
-	case "status":
-		return "'deleted'"
-	case "visibility":
-		return "'private'"
-	case "confidence", "expired_confidence":
-		return "0.5"
-	case "tags", "source", "baseline":
-		return "'{}'"
-	case "scopes", "derived_from", "relations":
-		return "'[]'"
-	case "revision", "version":
-		return "1"
-	}
-	switch kind := kindsOfTypes[c.Type]; {
-	case !c.Required, strings.HasSuffix(c.Name, "_at"):
+	if !c.Required {
 		return "NULL"
-	case kind == "number":
-		return "0"
-	case kind == "truth":
-		return "FALSE"
 	}
-	return "''"
+	return cmp.Or(standIns[c.Name], kinds[c.Type])
 }
 
-// emptyOf is a value of a column that this program does not know.
-func emptyOf(columnType string) any {
-	switch kindsOfTypes[columnType] {
-	case "number":
+// emptyOf is a value for a column that this program does not know.
+func emptyOf(c database.Column) any {
+	switch kind := kinds[c.Type]; kind {
+	case "0":
 		return int64(0)
-	case "truth":
+	case "FALSE":
 		return false
-	case "json":
-		return "{}"
-	case "time":
-		return "1970-01-01T00:00:00Z"
-	}
-	switch columnType {
-	case "uuid":
-		return "00000000-0000-0000-0000-000000000000"
-	case "bytea", "BLOB":
+	case "": // bytes
 		return []byte{}
+	case "''":
+		return ""
+	default:
+		return kind
 	}
-	return ""
 }
