@@ -7,7 +7,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/projections/catalogue"
-	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/vectors"
 )
@@ -26,8 +25,11 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made := ""
-	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, past.Version); err != nil {
+	made, at := "", p.Past.Load()
+	if at == nil {
+		return nil
+	}
+	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, at.Version); err != nil {
 		return err
 	}
 	if err := database.CheckColumns(ctx, c.DB, made, "restart annals serve, which makes these tables again"); err != nil {

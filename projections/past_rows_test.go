@@ -42,8 +42,13 @@ func TestWhatAnEarlierFoldSaidOfThePastIsReadAnew(t *testing.T) {
 			return nil
 		}))
 		w.past = w.reader().Past
+		before := must(w.past.List(t.Context(), domain.List{By: w.by, AsOf: 5}))(t)
+		equal(t, len(before.Items), 2, "items that the earlier version answers with, meanwhile")
 		w.readOn(500)
 		equal(t, w.pastTables(), want, "(-read anew +what the log says)")
+		w.past = w.reader().Past
+		equal(t, w.past.Name(), "past_2", "version")
+		equal(t, w.number("SELECT count(*) FROM projections WHERE name = 'past'"), 1, "versions that are kept")
 		page, err := w.past.List(t.Context(), domain.List{By: w.by, AsOf: 5})
 		if err != nil || !slices.EqualFunc(page.Items, []string{"new"},
 			func(k *domain.Knowledge, id string) bool { return k.ID == id }) {

@@ -311,10 +311,10 @@ func (w pastWorld) pastTables() map[string][]map[string]any {
 	w.t.Helper()
 	tables := map[string][]map[string]any{}
 	for table, order := range map[string]string{
-		"past_1": "number, since", "past_1_scopes": "scope, number, since", "past_1_counts": "number, since",
-		"past_1_words": "number, since", "past_1_pieces": "number, since, piece",
+		"": "number, since", "_scopes": "scope, number, since", "_counts": "number, since",
+		"_words": "number, since", "_pieces": "number, since, piece",
 	} {
-		tables[table] = w.table("SELECT * FROM "+table+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
+		tables[table] = w.table("SELECT * FROM "+string(w.past.Tables.Items.Name)+table+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
 	}
 	return tables
 }

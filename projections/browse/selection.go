@@ -50,7 +50,7 @@ func (p view) chosenItems(ctx context.Context, q domain.EventQuery, most int) ([
 	owned := func(owners ...domain.Entity) *bun.SelectQuery {
 		return all(p.Listed(domain.Filter{})).Where("k.owner IN (?)", bun.List(owners))
 	}
-	once := func(table bun.Ident) *bun.SelectQuery { // in this order: otherwise SQLite may scan every item
+	once := func(table rows.Source) *bun.SelectQuery { // in this order: otherwise SQLite may scan every item
 		return p.DB.NewSelect().TableExpr("? AS w", table).Join("CROSS JOIN ? AS k", p.Tables.Knowledge).ColumnExpr("k.id").
 			Where("w.tenant = ?", q.Tenant).Where("k.tenant = w.tenant").Where("k.number = w.number").
 			Distinct().Where(readable, readableArgs...)
@@ -89,7 +89,7 @@ func (p view) chosenItems(ctx context.Context, q domain.EventQuery, most int) ([
 func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 	p := view{View: b.catalogue.ViewOf(b.catalogue.Active(), b.catalogue.DB.DB), past: b.Past.Load()}
 	condition, args := p.isReadable(q)
-	narrow := func(now string, nowValue any, table bun.Ident, then string, value any) {
+	narrow := func(now string, nowValue any, table rows.Source, then string, value any) {
 		condition, args = condition+" AND ("+now, append(args, nowValue)
 		if p.past != nil {
 			condition += ` OR EXISTS (

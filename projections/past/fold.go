@@ -197,19 +197,19 @@ func (p *pageChange) erase(f *pastItem) {
 func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 	s, t := &rows.Script{Engine: p.past.catalogue.DB.Engine}, p.past.Tables
 	p.clear(s, tx, t)
-	tables := map[string]bun.Ident{"items": t.Items, "scopes": t.Scopes, "words": t.Words}
+	tables := map[string]rows.Source{"items": t.Items, "scopes": t.Scopes, "words": t.Words}
 	for _, e := range p.ended {
-		query := tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).
+		query := tx.NewUpdate().TableExpr("?", tables[e.table].Name).Set("until = ?", e.until).
 			Where("tenant = ?", p.tenant).Where("number = ?", e.number).Where("since = ?", e.since)
 		if e.scope != "" {
-			query = tx.NewUpdate().TableExpr("?", tables[e.table]).Set("until = ?", e.until).
+			query = tx.NewUpdate().TableExpr("?", tables[e.table].Name).Set("until = ?", e.until).
 				Where("tenant = ?", p.tenant).Where("scope = ?", e.scope).Where("number = ?", e.number).
 				Where("until = ?", int64(Forever))
 		}
 		s.AddQuery(query)
 	}
 	for _, part := range []struct {
-		table   bun.Ident
+		table   rows.Source
 		columns []string
 		rows    [][]any
 	}{
@@ -219,7 +219,7 @@ func (p *pageChange) Write(ctx context.Context, tx bun.IDB) error {
 		{t.Words, wordColumns, p.words},
 		{t.Pieces, pieceColumns, p.pieces},
 	} {
-		s.InsertRows(part.table, part.columns, part.rows, "")
+		part.table.Insert(s, part.columns, part.rows, "")
 	}
 	if len(p.erased) > 0 {
 		forget(s, tx, t, p.tenant, p.erased)
@@ -234,15 +234,15 @@ func (*pageChange) Done() {}
 
 // forget removes everything from the tables that could reveal items' texts.
 func forget(s *rows.Script, tx bun.IDB, t rows.PastTables, tenant string, numbers []int64) {
-	blank := tx.NewUpdate().TableExpr("?", t.Items).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
+	blank := tx.NewUpdate().TableExpr("?", t.Items.Name).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
 	for _, place := range itemColumns[slices.Index(itemColumns, "task_at"):] {
 		blank = blank.Set("? = 0", bun.Ident(place))
 	}
 	s.AddQuery(blank)
-	for _, table := range []bun.Ident{t.Words, t.Pieces} {
+	for _, table := range []bun.Ident{t.Words.Name, t.Pieces.Name} {
 		s.AddQuery(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 	}
-	s.AddQuery(tx.NewUpdate().TableExpr("?", t.Counts).Set("reason_at = 0, suspended_reason_at = 0").
+	s.AddQuery(tx.NewUpdate().TableExpr("?", t.Counts.Name).Set("reason_at = 0, suspended_reason_at = 0").
 		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)))
 }
 
@@ -265,9 +265,9 @@ func Erase(
 			continue
 		}
 		t := rows.PastTablesOf(e.Version)
-		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Items).Set("tag_bits = ?", anyTags.column()).
+		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Items.Name).Set("tag_bits = ?", anyTags.column()).
 			Where("tenant = ?", r.Tenant).Where("number IN (?)", bun.List(r.Numbers)))
-		for _, table := range []bun.Ident{t.Words, t.Pieces} {
+		for _, table := range []bun.Ident{t.Words.Name, t.Pieces.Name} {
 			script.AddQuery(tx.NewDelete().TableExpr("?", table).
 				Where("tenant = ?", r.Tenant).Where("number IN (?)", bun.List(r.Numbers)))
 		}

@@ -29,6 +29,10 @@ func (p *Projection) List(ctx context.Context, list domain.List) (domain.ListPag
 	if err := p.catalogue.Refresh(ctx); err != nil {
 		return domain.ListPage{}, err
 	}
+	p, err := p.reaching(ctx, list.By.Tenant, list.AsOf)
+	if err != nil {
+		return domain.ListPage{}, err
+	}
 	limit := list.Limit
 	if limit == 0 {
 		limit = browse.DefaultLimit

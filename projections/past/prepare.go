@@ -153,7 +153,7 @@ func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers ma
 // wordsSince returns, by item, since when its current terms hold.
 func (p *Projection) wordsSince(ctx context.Context, tenant string, numbers []int64) (map[int64]int64, error) {
 	var list []struct{ Number, Since int64 }
-	err := p.catalogue.DB.NewSelect().TableExpr("?", p.Tables.Words).Column("number", "since").
+	err := p.catalogue.DB.NewSelect().TableExpr("? AS w", p.Tables.Words).Column("number", "since").
 		Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers)).Where("until = ?", int64(Forever)).
 		Scan(ctx, &list)
 	if err != nil {
@@ -251,7 +251,7 @@ func (p *pageChange) clear(s *rows.Script, tx bun.IDB, t rows.PastTables) {
 			scopes = append(scopes, scope)
 		}
 	}
-	for _, table := range []bun.Ident{t.Items, t.Counts, t.Words, t.Pieces} {
+	for _, table := range []bun.Ident{t.Items.Name, t.Counts.Name, t.Words.Name, t.Pieces.Name} {
 		s.AddQuery(tx.NewDelete().TableExpr("?", table).Where("tenant = ?", p.tenant).
 			Where("number IN (?)", bun.List(p.refolded)))
 	}

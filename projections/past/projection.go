@@ -2,7 +2,6 @@ package past
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -31,13 +30,8 @@ type Projection struct {
 	log       *follow.Log
 	Tables    rows.PastTables
 	patience  time.Duration
+	earlier   *Projection // what it has read is not read anew yet; nil if there is none
 }
-
-// Version is the version of the tables. It changes with their columns.
-const Version = 1
-
-// Checkpoint is the name under which the projection keeps its checkpoints.
-const Checkpoint = "past_1"
 
 // foldName names how events are folded into rows. It changes with [domain.Knowledge.Evolve], and the projection is
 // then computed anew. past/1 was wrong about superseded, forgotten and restored items. past/2 dropped the earlier
@@ -47,48 +41,61 @@ const foldName = "past/4"
 // maxWait is how long a question about the past waits for the projection.
 const maxWait = 2 * time.Second
 
-// Open finds the projection in a migrated database, or creates it. The projection starts anew if its fold or
-// tokenizer differs from this release's, or if a table lacks a column.
+// Open finds the projection in a migrated database, or creates it. If its fold, its tokenizer or the form of its tables
+// differs from this release's, a version is begun beside it. The earlier one answers what that has not read yet.
 func Open(
 	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser,
 	searcher *search.Searcher, log *follow.Log,
 ) (*Projection, error) {
-	past := &Projection{
-		catalogue: p, models: models, browser: browser, searcher: searcher, log: log,
-		Tables: rows.PastTablesOf(Version), patience: maxWait,
-	}
 	settings := map[string]string{"fold": foldName, "tokenizer": p.Tokenizers[0].Version}
-	now := database.At(p.Now())
-	made, err := rows.Definition(p.DB.Engine, catalogue.PastName, Version)
-	if err != nil {
-		return nil, err
-	}
-	lacking, err := database.MissingColumns(ctx, p.DB, made)
-	if err != nil {
-		return nil, err
-	}
-	err = p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	var past *Projection
+	err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		past = nil
 		if err := catalogue.LockCatalogue(ctx, p.DB.Engine, tx); err != nil {
 			return err
 		}
-		var known []catalogue.Entry
-		err := tx.NewSelect().Model(&known).Where("name = ?", catalogue.PastName).Where("version = ?", Version).Scan(ctx)
-		switch {
-		case err != nil:
+		there, err := database.ReadLayout(ctx, tx, p.DB.Engine)
+		if err != nil {
 			return err
-		case len(known) == 0:
-			return past.create(ctx, tx, made, catalogue.Entry{
-				Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Settings: settings, CreatedAt: now,
-				UpdatedAt: now,
-			})
-		case len(lacking) > 0:
-			return past.makeAgain(ctx, tx, made)
-		case maps.Equal(known[0].Settings, settings):
-			return nil
 		}
-		known[0].Settings, known[0].UpdatedAt = settings, now
-		_, err = tx.NewUpdate().Model(&known[0]).Column("settings", "updated_at").WherePK().Exec(ctx)
-		return errors.Join(err, past.clear(ctx, tx))
+		var known []catalogue.Entry
+		err = tx.NewSelect().Model(&known).Where("name = ?", catalogue.PastName).OrderExpr("version DESC").Scan(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range known {
+			made, err := rows.Definition(p.DB.Engine, catalogue.PastName, e.Version)
+			if err != nil {
+				return err
+			}
+			t, differs, lost := rows.PastTablesOf(e.Version).InForm(made, there)
+			found := &Projection{
+				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, Tables: t, patience: maxWait,
+			}
+			fold := e.Settings["fold"]
+			switch {
+			case len(fold) > len(foldName) || len(fold) == len(foldName) && fold > foldName:
+				return domain.Refuse(domain.ErrUnreadable, "a later release computed the past (%s), and this annals knows %s",
+					fold, foldName).WithFix("start that release")
+			case past == nil && !differs && maps.Equal(e.Settings, settings):
+				past = found
+				continue
+			case past == nil:
+				past, err = found.create(ctx, tx, e.Version+1, settings)
+			}
+			if err == nil {
+				err = past.keep(ctx, tx, found, lost)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if past == nil {
+			past, err = (&Projection{
+				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, patience: maxWait,
+			}).create(ctx, tx, 1, settings)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the past: %w", err)
@@ -96,29 +103,79 @@ func Open(
 	return past, nil
 }
 
-func (p *Projection) create(ctx context.Context, tx bun.Tx, made string, e catalogue.Entry) error {
-	if _, err := tx.ExecContext(ctx, made); err != nil {
-		return err
+// create creates a version beside this one.
+func (p *Projection) create(
+	ctx context.Context, tx bun.Tx, version int, settings map[string]string,
+) (*Projection, error) {
+	beside, now := *p, database.At(p.catalogue.Now())
+	beside.Tables, beside.earlier = rows.PastTablesOf(version), nil
+	made, err := rows.Definition(p.catalogue.DB.Engine, catalogue.PastName, version)
+	if err != nil {
+		return nil, err
 	}
-	_, err := tx.NewInsert().Model(&e).Exec(ctx)
-	return err
+	_, err = tx.ExecContext(ctx, "UPDATE projections SET state = ? WHERE name = ? AND state = ?", catalogue.StateStandby,
+		catalogue.PastName, catalogue.StateActive)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = tx.ExecContext(ctx, made); err != nil {
+		return nil, err
+	}
+	_, err = tx.NewInsert().Model(&catalogue.Entry{
+		Name: catalogue.PastName, Version: version, State: catalogue.StateActive, Settings: settings, CreatedAt: now,
+		UpdatedAt: now,
+	}).Exec(ctx)
+	return &beside, err
 }
 
-// makeAgain drops the tables and creates them again, empty.
-func (p *Projection) makeAgain(ctx context.Context, tx bun.Tx, made string) error {
-	for _, table := range p.Tables.All() {
+// keep keeps an earlier version as long as this one has read less of any log. Then it drops it.
+func (p *Projection) keep(ctx context.Context, tx bun.Tx, earlier *Projection, lost bool) error {
+	var behind bool
+	err := tx.NewRaw(`
+		SELECT EXISTS (
+			SELECT 1
+			FROM checkpoints AS e
+			LEFT JOIN checkpoints AS c ON c.projection = ? AND c.tenant = e.tenant
+			WHERE e.projection = ? AND coalesce(c.position, 0) < e.position)`, p.Name(), earlier.Name()).Scan(ctx, &behind)
+	if err != nil {
+		return err
+	}
+	if behind && !lost && p.earlier == nil {
+		p.earlier = earlier
+		return nil
+	}
+	for _, table := range earlier.Tables.All() {
 		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS ?", table); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, made); err != nil {
-		return err
+	for _, table := range []bun.Ident{"checkpoints", "quarantine"} {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE projection = ?", table, earlier.Name()); err != nil {
+			return err
+		}
 	}
-	return p.clear(ctx, tx)
+	_, err = tx.ExecContext(ctx, "DELETE FROM projections WHERE name = ? AND version = ?", catalogue.PastName,
+		earlier.Tables.Version)
+	return err
+}
+
+// reaching is the version that has read a position: the earlier one, if this one has not.
+func (p *Projection) reaching(ctx context.Context, tenant string, position int64) (*Projection, error) {
+	if p.earlier == nil {
+		return p, nil
+	}
+	read, err := p.read(ctx, p.catalogue.DB, tenant)
+	if err != nil || read >= position {
+		return p, err
+	}
+	if read, err = p.earlier.read(ctx, p.catalogue.DB, tenant); err != nil || read < position {
+		return p, err
+	}
+	return p.earlier, nil
 }
 
 // Name is the name under which the projection keeps its checkpoints.
-func (p *Projection) Name() string { return Checkpoint }
+func (p *Projection) Name() string { return fmt.Sprintf("%s_%d", catalogue.PastName, p.Tables.Version) }
 
 // Follow lets the projection follow the log as a handler of the router.
 func (p *Projection) Follow(router *message.Router) {
@@ -139,30 +196,14 @@ func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
 	})
 }
 
-// clear deletes everything that the projection has stored, with its checkpoints.
-func (p *Projection) clear(ctx context.Context, tx bun.IDB) error {
-	for _, table := range []bun.Ident{"checkpoints", "quarantine"} {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE projection = ?", table, p.Name()); err != nil {
-			return err
-		}
-	}
-	for _, table := range p.Tables.All() {
-		// TRUNCATE would show empty tables to a reader whose snapshot is older.
-		if _, err := tx.ExecContext(ctx, "DELETE FROM ?", table); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Status is the state of the projection.
 func (p *Projection) Status(
 	ctx context.Context, log *follow.Log, tenant string, head int64,
 ) (domain.ProjectionStatus, error) {
-	s := domain.ProjectionStatus{Name: catalogue.PastName, Version: Version, State: catalogue.StateActive, Head: head}
+	s := domain.ProjectionStatus{Name: catalogue.PastName, Version: p.Tables.Version, State: catalogue.StateActive, Head: head}
 	var e catalogue.Entry
 	err := p.catalogue.DB.NewSelect().Model(&e).Where("name = ?", catalogue.PastName).
-		Where("version = ?", Version).Scan(ctx)
+		Where("version = ?", p.Tables.Version).Scan(ctx)
 	if err != nil {
 		return s, rows.Failed(ctx, "read the catalogue", err)
 	}

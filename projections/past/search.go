@@ -35,6 +35,10 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
 		return domain.Answer{}, err
 	}
+	p, err := p.reaching(ctx, s.By.Tenant, s.AsOf)
+	if err != nil {
+		return domain.Answer{}, err
+	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
 	meaning := p.models.Active.Load()
 	r := &asOfSearch{

@@ -71,7 +71,13 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 		Position int64  `bun:"position"`
 		Head     int64  `bun:"head"`
 	}
-	history := past.Checkpoint
+	var version int // 0 if it was never opened
+	err = e.tx.NewRaw("SELECT coalesce(max(version), 0) FROM projections WHERE name = ? AND state = ?",
+		catalogue.PastName, catalogue.StateActive).Scan(ctx, &version)
+	if err != nil {
+		return nil, rows.Failed(ctx, "read the catalogue", err)
+	}
+	history := fmt.Sprintf("%s_%d", catalogue.PastName, version)
 	err = e.tx.NewRaw(`
 		SELECT h.tenant, coalesce(c.position, 0) AS position, h.head
 		FROM (SELECT tenant, max(position) AS head FROM events GROUP BY tenant) AS h
@@ -80,7 +86,7 @@ func (e *verification) past(ctx context.Context) (unchecked []string, err error)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read checkpoints", err)
 	}
-	now, then := e.new.Tables, rows.PastTablesOf(past.Version)
+	now, then := e.new.Tables, rows.PastTablesOf(version)
 	for _, c := range checkpoints {
 		if c.Position < c.Head {
 			unchecked = append(unchecked, fmt.Sprintf("tenant %s: what as-of answers have still to read, from position %d on",

@@ -96,6 +96,17 @@ func (t Tables) InForm(made string, there database.Layout) Tables {
 	return t
 }
 
+// InForm is [Tables.InForm] for the past. Tables that cannot be read are lost.
+func (t PastTables) InForm(made string, there database.Layout) (in PastTables, differs, lost bool) {
+	var all Tables
+	wanted := database.LayoutMade(made)
+	for _, s := range []*Source{&t.Items, &t.Scopes, &t.Counts, &t.Words, &t.Pieces} {
+		all.compare(s, wanted.Of(string(s.Name)), there.Of(string(s.Name)))
+	}
+	lost = len(all.Lost) > 0 || t.Items.Lacks("tag_bits") || !slices.Contains(there.Indexes, string(t.Owners))
+	return t, all.Differs || lost, lost
+}
+
 // compare finds out how a table differs.
 func (t *Tables) compare(s *Source, wanted, there []database.Column) {
 	var f form
@@ -117,7 +128,7 @@ func (t *Tables) compare(s *Source, wanted, there []database.Column) {
 			f.needs = append(f.needs, c)
 		}
 	}
-	keys := slices.DeleteFunc(strings.Fields("tenant id number event_id reporter"),
+	keys := slices.DeleteFunc(strings.Fields("tenant id number event_id reporter since until"),
 		func(key string) bool { return !slices.Contains(f.lacks, key) })
 	switch {
 	case len(there) == 0:

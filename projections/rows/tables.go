@@ -72,19 +72,20 @@ func defined(columns []string, as string) string {
 
 // PastTables names the tables of one version.
 type PastTables struct {
-	Items, Scopes, Counts, Words, Pieces bun.Ident
+	Version                              int
+	Items, Scopes, Counts, Words, Pieces Source
 	Owners                               bun.Ident // an index of items
 }
 
 func PastTablesOf(version int) PastTables {
 	name := fmt.Sprintf("past_%d", version)
+	of := func(table string) Source { return Source{Name: bun.Ident(name + table)} }
 	return PastTables{
-		Items: bun.Ident(name), Scopes: bun.Ident(name + "_scopes"), Counts: bun.Ident(name + "_counts"),
-		Words: bun.Ident(name + "_words"), Pieces: bun.Ident(name + "_pieces"),
-		Owners: bun.Ident(name + "_owner"),
+		Version: version, Items: of(""), Scopes: of("_scopes"), Counts: of("_counts"), Words: of("_words"),
+		Pieces: of("_pieces"), Owners: bun.Ident(name + "_owner"),
 	}
 }
 
 func (t PastTables) All() []bun.Ident {
-	return []bun.Ident{t.Items, t.Scopes, t.Counts, t.Words, t.Pieces}
+	return []bun.Ident{t.Items.Name, t.Scopes.Name, t.Counts.Name, t.Words.Name, t.Pieces.Name}
 }
