@@ -127,7 +127,8 @@ func (w *world) live(id string) {
 	}
 	for i, f := range []domain.Filter{
 		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"a": {"b"}}}, {Scope: "team:pay"}, {Stale: new(bool)},
-		{Contested: new(bool)}, {Owner: "org:acme"}, {Statuses: []domain.Status{domain.IsDeleted}}, {Polarity: domain.Negative},
+		{Contested: new(bool)}, {Owner: "org:acme"}, {Statuses: []domain.Status{domain.IsDeleted}},
+		{Polarity: domain.Negative},
 	} {
 		if _, err := w.base.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {
 			w.t.Errorf("list %d: %v", i, err)

@@ -314,7 +314,8 @@ func (w pastWorld) pastTables() map[string][]map[string]any {
 		"": "number, since", "_scopes": "scope, number, since", "_counts": "number, since",
 		"_words": "number, since", "_pieces": "number, since, piece",
 	} {
-		tables[table] = w.table("SELECT * FROM "+string(w.past.Tables.Items.Name)+table+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
+		name := string(w.past.Tables.Items.Name) + table
+		tables[table] = w.table("SELECT * FROM "+name+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
 	}
 	return tables
 }

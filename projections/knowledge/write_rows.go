@@ -180,7 +180,8 @@ func (s *Stage) clearVotes(script *rows.Script) {
 func (c votesChange) write(script *rows.Script, s *Stage) {
 	for _, id := range slices.Sorted(maps.Keys(c.gone)) {
 		slices.Sort(c.gone[id])
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes.Name).Where("tenant = ?", s.tenant).Where("id = ?", id).
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes.Name).Where("tenant = ?", s.tenant).
+			Where("id = ?", id).
 			Where("event_id IN (?)", bun.List(c.gone[id])))
 	}
 	made := make([][]any, len(c.made))

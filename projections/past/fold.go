@@ -234,7 +234,8 @@ func (*pageChange) Done() {}
 
 // forget removes everything from the tables that could reveal items' texts.
 func forget(s *rows.Script, tx bun.IDB, t rows.PastTables, tenant string, numbers []int64) {
-	blank := tx.NewUpdate().TableExpr("?", t.Items.Name).Where("tenant = ?", tenant).Where("number IN (?)", bun.List(numbers))
+	blank := tx.NewUpdate().TableExpr("?", t.Items.Name).Where("tenant = ?", tenant).
+		Where("number IN (?)", bun.List(numbers))
 	for _, place := range itemColumns[slices.Index(itemColumns, "task_at"):] {
 		blank = blank.Set("? = 0", bun.Ident(place))
 	}

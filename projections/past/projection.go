@@ -200,7 +200,9 @@ func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
 func (p *Projection) Status(
 	ctx context.Context, log *follow.Log, tenant string, head int64,
 ) (domain.ProjectionStatus, error) {
-	s := domain.ProjectionStatus{Name: catalogue.PastName, Version: p.Tables.Version, State: catalogue.StateActive, Head: head}
+	s := domain.ProjectionStatus{
+		Name: catalogue.PastName, Version: p.Tables.Version, State: catalogue.StateActive, Head: head,
+	}
 	var e catalogue.Entry
 	err := p.catalogue.DB.NewSelect().Model(&e).Where("name = ?", catalogue.PastName).
 		Where("version = ?", p.Tables.Version).Scan(ctx)

@@ -42,7 +42,8 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 		return Checked{}, fmt.Errorf("version %d of knowledge was made by another program: %w", e.new.Version,
 			domain.ErrConflict)
 	}
-	if err := e.tx.NewSelect().TableExpr("? AS k", e.new.Tables.Knowledge).ColumnExpr("count(*)").Scan(ctx, &of); err != nil {
+	err = e.tx.NewSelect().TableExpr("? AS k", e.new.Tables.Knowledge).ColumnExpr("count(*)").Scan(ctx, &of)
+	if err != nil {
 		return Checked{}, rows.Failed(ctx, "count items", err)
 	}
 	if err := e.run(ctx); err != nil {

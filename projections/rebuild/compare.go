@@ -97,7 +97,8 @@ func (e *verification) difference(was, have *image) {
 		default:
 			e.noteConfidence(before, is)
 			for _, column := range t.differing(before, is) {
-				if column != "baseline" || !slices.Contains(e.report.Intended, "confidence") { // it has the voters that some policies count
+				// A baseline has the voters that some policies count.
+				if column != "baseline" || !slices.Contains(e.report.Intended, "confidence") {
 					e.report.Changed[column]++
 				}
 			}

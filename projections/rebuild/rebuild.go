@@ -191,11 +191,11 @@ func (r *Rebuilder) renew(ctx context.Context) error {
 	}
 	p.Log.InfoContext(ctx, "the tables of knowledge have another form, which is served until they are rebuilt",
 		"version", p.Active().Version, "changed", p.Active().Tables.Changed)
-	_, err := r.underLease(func() (catalogue.Version, bool, error) {
+	taken, err := r.underLease(func() (catalogue.Version, bool, error) {
 		v, err := p.begin(ctx, r.log, domain.RebuildOrder{})
 		return v, err == nil, err
 	})
-	r.renewed = r.current != nil
+	r.renewed = taken
 	return err
 }
 
