@@ -37,8 +37,11 @@ func (s Source) String() string {
 }
 
 // AppendQuery implements [schema.QueryAppender].
-func (s Source) AppendQuery(_ schema.QueryGen, b []byte) ([]byte, error) {
-	return append(b, s.String()...), nil
+func (s Source) AppendQuery(gen schema.QueryGen, b []byte) ([]byte, error) {
+	if s.form == nil || s.form.query == "" {
+		return gen.AppendIdent(b, string(s.Name)), nil
+	}
+	return append(b, s.form.query...), nil
 }
 
 // Lacks tells whether values of any of the columns cannot be read.
