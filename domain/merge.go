@@ -107,8 +107,7 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if merged.Revises = changed; !changed {
 		return []Fact{merged}, nil
 	}
-	revised.Reason = c.Reason
-	return []Fact{merged, revised}, nil
+	return []Fact{merged, revised}, nil // who may not see what was merged sees the revision, and so no reason
 }
 
 // carried are the votes of the others that count for k from now on, the oldest first: each once, and of a voter and a
@@ -337,7 +336,6 @@ func (c Unmerge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}
 	facts := []Fact{undone}
 	if revised, changed := c.Changes.different(k); changed {
-		revised.Reason = c.Reason
 		facts = append(facts, revised)
 	}
 	return facts, nil

@@ -23,7 +23,7 @@ func TestAMergeCarriesVotesVisibly(t *testing.T) {
 			{EventID: eventID(3), Voter: bob, Ballot: "a", Verdict: Helpful, At: monday.Add(3e9)},
 			{EventID: eventID(4), Voter: eve, Ballot: "b", Verdict: Harmful, At: monday.Add(4e9)},
 		}, DerivedFrom: []string{eventID(4)}, Revises: true, Reason: "the same"},
-		Revised{Content: new("Both."), Reason: "the same"},
+		Revised{Content: new("Both.")},
 	).leaves("with the votes of both", func(k *Knowledge) bool {
 		return k.Helpful == 2 && k.Harmful == 1 && k.Revision == 3 && len(k.DerivedFrom) == 1
 	})

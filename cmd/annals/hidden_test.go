@@ -171,7 +171,9 @@ func (r *reading) refer() (seen map[string][]string) {
 			post(ours+"/supersede", map[string]any{"by": theirs, "reason": because})
 		},
 		"carried": func(ours, theirs string) {
-			post(ours+"/merge", map[string]any{"items": []string{theirs}, "carry_votes": true, "reason": because})
+			post(ours+"/merge", map[string]any{
+				"items": []string{theirs}, "carry_votes": true, "reason": because, "content": "seen as carried, in other words",
+			})
 		},
 		"undone": func(ours, theirs string) {
 			post(ours+"/merge", map[string]any{"items": []string{theirs}, "carry_votes": true, "reason": because})
