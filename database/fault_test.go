@@ -459,7 +459,8 @@ func TestAConnectionCutAnywhereIsUnavailable(t *testing.T) {
 	} {
 		for bytes := int64(0); bytes < 1200; bytes += 13 {
 			proxy.armed.Store(false)
-			for tries := 0; count(t, db) != 0 && tries < 3; tries++ {
+			for tries := 0; tries < 3 && count(t, db) != 0; {
+				tries++
 			}
 			proxy.left.Store(bytes)
 			proxy.armed.Store(true)

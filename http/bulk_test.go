@@ -43,7 +43,7 @@ func TestOneBadLineNeverSpoilsTheOthers(t *testing.T) {
 			"{\"id\":\"c\",\"content\":\"a\xffb\"}",
 			`{"id":"d","type":"tool","content":"a\u0000b"}`,
 			`{"id":"e","type":"tool","content":"` + strings.Repeat("x", 64<<10+1) + `"}`,
-			`{"id":"f","type":"tool","content":"` + strings.Repeat("x", 300<<10) + `"}`,
+			`{"id":"f","type":"tool","content":"` + strings.Repeat("x", 1<<20) + `"}`,
 			`{"id":"a","type":"tool","content":"1"}`,
 			`[{"id":"g"}]`,
 			`{"id":"h","type":"tool","content":"8"}`,

@@ -115,7 +115,8 @@ func (w *world) live(id string) {
 	for _, command := range []domain.Command{
 		w.complete(domain.Remember{By: w.by, ID: id, Knowledge: of}), w.helpful(id, "t-"+id), w.helpful("common", id),
 		domain.Revise{Target: target, Changes: domain.Revised{Overview: &overview}},
-		domain.ReportStale{Target: target, Reason: "gone"}, domain.Confirm{Target: target},
+		domain.ReportStale{Target: target, Reason: "gone"},
+		domain.Confirm{Target: target},
 		domain.Revise{Target: target, Scopes: []domain.Scope{domain.Public}},
 	} {
 		if _, err := w.log.Submit(ctx, domain.Submission{By: w.by, Command: command}); err != nil {
@@ -126,8 +127,14 @@ func (w *world) live(id string) {
 		w.t.Errorf("find: %v", err)
 	}
 	for i, f := range []domain.Filter{
-		{}, {Types: []domain.Type{domain.Strategy}}, {Tags: domain.Tags{"a": {"b"}}}, {Scope: "team:pay"}, {Stale: new(bool)},
-		{Contested: new(bool)}, {Owner: "org:acme"}, {Statuses: []domain.Status{domain.IsDeleted}},
+		{},
+		{Types: []domain.Type{domain.Strategy}},
+		{Tags: domain.Tags{"a": {"b"}}},
+		{Scope: "team:pay"},
+		{Stale: new(bool)},
+		{Contested: new(bool)},
+		{Owner: "org:acme"},
+		{Statuses: []domain.Status{domain.IsDeleted}},
 		{Polarity: domain.Negative},
 	} {
 		if _, err := w.base.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {

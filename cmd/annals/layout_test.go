@@ -30,7 +30,7 @@ func anything(number int) *rapid.Generator[map[string]any] {
 	word := rapid.StringMatching(`[a-zA-Z0-9 \n"'<>&\\{}\[\]说明，。é#-]{1,60}`)
 	content := rapid.OneOf(
 		rapid.Map(word, func(s string) string { return "x" + s }),
-		rapid.SampledFrom([]string{"\u200b", "\ufeffx", "=1+1\r\n", "---  \n", " \ufffd\t"}))
+		rapid.SampledFrom([]string{"\u200b.", "\ufeffx", "=1+1\r\n", "---  \n", " \ufffd\t"}))
 	entity := rapid.SampledFrom([]string{
 		"user:alice", "user:Bob.2@x", "agent:crawler_ops", "team:pay", "project:456",
 		"org:acme",
@@ -54,7 +54,7 @@ func anything(number int) *rapid.Generator[map[string]any] {
 		may("context_type", string(rapid.SampledFrom(domain.ContextTypes).Draw(t, "context")))
 		may("tags", map[string]any{
 			"category": rapid.SampledFrom([]string{"preference", "habit", "constraint", "background"}).Draw(t, "tag"),
-			"其他":       []string{"a", word.Draw(t, "label")},
+			"其他":       []string{"a", "x" + word.Draw(t, "label")},
 		})
 		may("meta", map[string]any{
 			"number": rapid.Int().Draw(t, "number"), "none": nil,

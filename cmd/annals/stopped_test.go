@@ -26,8 +26,10 @@ func TestAServerThatIsStoppedInAnAppendStopsNoOtherServer(t *testing.T) {
 	databasetest.Slow(t)
 	const stops, clients = 6, 8
 	address, data := databasetest.Postgres(t), t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + data, "ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data,
-		"DATABASE_URL=" + address}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + data, "ANNALS_LISTEN=127.0.0.1:0", "ANNALS_DATA=" + data,
+		"DATABASE_URL=" + address,
+	}
 	stopped, process := startProcess(t, data, env)
 	other := startServer(t, data, env)
 	db := databasetest.Open(t, address)
@@ -45,7 +47,7 @@ func TestAServerThatIsStoppedInAnAppendStopsNoOtherServer(t *testing.T) {
 		clientsDone.Go(func() {
 			for writing.Err() == nil {
 				for i := 0; ; i++ { // until it is answered well
-					status, said := asked(t, context.WithoutCancel(writing), http.MethodPost, stopped+"/v1/knowledge",
+					status, said := asked(context.WithoutCancel(writing), t, http.MethodPost, stopped+"/v1/knowledge",
 						fmt.Sprintf("c%d-%d", client, written[client]))
 					if status == http.StatusCreated {
 						break
@@ -73,7 +75,7 @@ func TestAServerThatIsStoppedInAnAppendStopsNoOtherServer(t *testing.T) {
 		}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		if status, said := asked(t, ctx, http.MethodPost, other+"/v1/knowledge", fmt.Sprint("other-", stop)); status != http.StatusCreated {
+		if status, said := asked(ctx, t, http.MethodPost, other+"/v1/knowledge", fmt.Sprint("other-", stop)); status != http.StatusCreated {
 			t.Errorf("stop %d: another server answers %d %s", stop, status, said)
 		}
 		cancel()
@@ -88,7 +90,7 @@ func TestAServerThatIsStoppedInAnAppendStopsNoOtherServer(t *testing.T) {
 	for client, n := range written {
 		want += n
 		for i := range n {
-			if status, said := asked(t, t.Context(), http.MethodGet, fmt.Sprintf("%s/v1/knowledge/c%d-%d", other, client, i), ""); status != http.StatusOK {
+			if status, said := asked(t.Context(), t, http.MethodGet, fmt.Sprintf("%s/v1/knowledge/c%d-%d", other, client, i), ""); status != http.StatusOK {
 				t.Errorf("client %d was told of item %d, which is answered with %d %s", client, i, status, said)
 			}
 		}
@@ -118,7 +120,7 @@ func holdsLock(t *testing.T, db *database.DB) (holds bool) {
 }
 
 // asked sends a request about an item, and returns the answer.
-func asked(t *testing.T, ctx context.Context, method, url, id string) (status int, said string) {
+func asked(ctx context.Context, t *testing.T, method, url, id string) (status int, said string) {
 	t.Helper()
 	var body io.Reader
 	if method == http.MethodPost {

@@ -173,7 +173,10 @@ func TestAReaderSeesWhatWouldBeRemovedBeforeItIsSaved(t *testing.T) {
 			t.Errorf("%d", status)
 		}
 		id := ""
-		for k := range w.api.List(t.Context(), nil) {
+		for k, err := range w.api.List(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			id = k.ID
 		}
 		path := "/console/k/" + id + "/act/revise"

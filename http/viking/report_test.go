@@ -154,10 +154,15 @@ func TestOneAgentLearnsAndAllBenefit(t *testing.T) {
 			same(t, reasons, private, id, "keeps private", result["lessons"])
 		}
 		questions := []question{
-			{"xlsx_to_csv", "memories/tools", "xlsx_to_csv fails for .xlsm"}, {"sales dashboard from a workbook", "memories/skills", "Cleans NaN rows"},
-			{"dashboard skill", "skills", "sales-dashboard-builder"}, {"chromedriver setup", "memories/tools", "chromedriver 124 requires Chrome 124+"},
-			{"scrape example.com", "memories/antipatterns", "does not start on macOS 12"}, {"geckodriver 设置", "memories/tools", "geckodriver 0.34 需要 Firefox 115"},
-			{"xlsm 文件", "memories/tools", "对 .xlsm 失败"}, {"抓取 example.org", "memories/antipatterns", "geckodriver 无法启动"}, {"周报", "memories/skills", "先清理空行"},
+			{"xlsx_to_csv", "memories/tools", "xlsx_to_csv fails for .xlsm"},
+			{"sales dashboard from a workbook", "memories/skills", "Cleans NaN rows"},
+			{"dashboard skill", "skills", "sales-dashboard-builder"},
+			{"chromedriver setup", "memories/tools", "chromedriver 124 requires Chrome 124+"},
+			{"scrape example.com", "memories/antipatterns", "does not start on macOS 12"},
+			{"geckodriver 设置", "memories/tools", "geckodriver 0.34 需要 Firefox 115"},
+			{"xlsm 文件", "memories/tools", "对 .xlsm 失败"},
+			{"抓取 example.org", "memories/antipatterns", "geckodriver 无法启动"},
+			{"周报", "memories/skills", "先清理空行"},
 		}
 		for _, q := range questions { // flow A: nothing is known yet
 			same(t, answers(q, ben), "[] []", q.query)
