@@ -13,6 +13,8 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 )
 
 // InstallCommand connects the agents of this machine.
@@ -164,21 +166,39 @@ func (i *InstallCommand) settings(ctx context.Context, c *terminal.Console, m ma
 		return nil, terminal.Wrong("unset ANNALS_KEY, or name the key for this server with --api-key",
 			"the key in ANNALS_KEY is for another server, and from now on it would be sent to %s", i.Server)
 	}
-	all := m.own(c, i.Server, i.APIKey)
+	data := dataOf(ctx, server, i.Server)
+	all := m.own(c, i.Server, i.APIKey, data)
+	if data == "" {
+		all = all[:2]
+	}
 	switch {
 	case i.APIKey == "" && c.Settings.Values["api-key"] != "": // it is for another server
 		all[1].what, all[1].edit = "key removed", yamlEdit{path: []string{"api-key"}}
 	case i.APIKey == "":
-		all = all[:1]
+		all = slices.Delete(all, 1, 2)
 	}
 	return all, nil
 }
 
+// dataOf is the data directory of a server on this machine, so that annals serve opens the same memory again. It is
+// empty for other servers, and for callers who may not read settings.
+func dataOf(ctx context.Context, server *client.Client, address string) string {
+	var settings api.Settings
+	_, _ = server.Do(ctx, client.Get("v1", "settings"), &settings)
+	for _, s := range settings.Items {
+		if s.Variable == "ANNALS_DATA" && (serve.Storage{Data: s.Value}).IsServedAt(address) {
+			return s.Value
+		}
+	}
+	return ""
+}
+
 // own are the changes of the program's own configuration.
-func (m machine) own(c *terminal.Console, server, key string) []change {
+func (m machine) own(c *terminal.Console, server, key, data string) []change {
 	file := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
 	return []change{
 		{file, "server", yamlEdit{[]string{"server"}, server}}, {file, "key", yamlEdit{[]string{"api-key"}, key}},
+		{file, "data", yamlEdit{[]string{"data"}, data}},
 	}
 }
 
@@ -205,7 +225,7 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 		return err
 	}
 	var p plan
-	p.add("Annals", m.own(c, "", ""))
+	p.add("Annals", m.own(c, "", "", ""))
 	for _, h := range hosts {
 		p.add(h.name, h.changes(h.home(m), access{machine: m}))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -99,6 +100,9 @@ func AsFailure(err error) *Failure {
 		f.Code = ExitUsage
 	case errors.Is(err, database.ErrAbsent):
 		f.Code, f.Fix = ExitUsage, "name it with --database, or the directory that it lies in with --data"
+	}
+	if refused, ok := errors.AsType[*domain.Refusal](err); ok {
+		f.Fix = refused.Fix
 	}
 	return f
 }
