@@ -176,12 +176,13 @@ func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all [
 		return c.Document(s)
 	}
 	what := terminal.Several(len(s.Sessions), "session") + " with " + terminal.Several(s.Messages, "message")
+	const shared = "Lessons about work reach those whom annals session learned-for says, by default everyone."
 	if printUnread(c, s.Unread); i.DryRun {
 		c.Table(table)
-		c.Say("\n%s. Nothing is written yet: leave --dry-run out.", what)
+		c.Say("\n%s. Nothing is written yet: leave --dry-run out.\n%s", what, shared)
 		return nil
 	}
-	c.Say("%s stored; annals learns from them in the background", what)
+	c.Say("%s stored; annals learns from them in the background. %s", what, shared)
 	return nil
 }
 
