@@ -2,6 +2,8 @@ package projections
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -113,6 +115,15 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		Indexer:  words.NewIndexer(c),
 		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil
+}
+
+// Servable returns why this program cannot serve the knowledge of a migrated database. It changes nothing.
+func Servable(ctx context.Context, db *database.DB) error {
+	err := Settings{}.withDefaults().catalogue(db).Reload(ctx, db)
+	if errors.Is(err, sql.ErrNoRows) { // nobody has served it yet
+		return nil
+	}
+	return err
 }
 
 // Policy returns [Catalogue.Policy].

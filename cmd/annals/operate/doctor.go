@@ -20,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/projections"
 )
 
 // examined are the server that a command examines, and what a server would find here.
@@ -455,6 +456,9 @@ func (e *examination) database(c *terminal.Console, address string) {
 			"%s has schema %d, this annals needs %d", name, have, want)
 	default:
 		e.note("database", fine, "", "%s has schema %d, as it should", name, have)
+		if err := projections.Servable(e.ctx, db); err != nil {
+			e.failed("knowledge", err)
+		}
 		if err := db.Writable(e.ctx); err != nil {
 			e.failed("writes", err)
 		}

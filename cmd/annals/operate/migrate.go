@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections"
 )
 
 type MigrateCommand struct {
@@ -106,7 +107,7 @@ func (m *MigrateCommand) check(
 	case have != want:
 		return serve.SchemaFailure(have, want, "run annals migrate")
 	}
-	return nil
+	return projections.Servable(ctx, db)
 }
 
 func document(c *terminal.Console, name string, have, want uint, migrated bool, restored []string) error {
