@@ -276,7 +276,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 		switch {
 		case targeted(before, n.item.ID):
 		case mine && a.said(f).Before(saidOf(n.item)) && !keyed(f.Category):
-			if n.fills(f) || f.Correction && replaced(n.verdict) {
+			if n.fills(f) || n.doubted(f) || f.Correction && replaced(n.verdict) {
 				return decide(domain.DecideCreate, n.item, "something newer is known")
 			}
 		case mine && contradicts && retracts(f.Content):

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/domain/text"
@@ -19,7 +20,7 @@ var (
 	// technical begins a sentence about a tool, which is no person.
 	technical = text.Expression(`^[A-Za-z]*(?:[\d_+:/]|\.[a-z]|[a-z]-[a-z]|[a-z][A-Z]|[A-Z]{2})|^\w+ \d`)
 	// person is a title, a pronoun, a relation or the form of a name.
-	person = text.Expression(`(?i:\b(?:dr|mrs?|ms|mx|prof|rev|st)\.|\b(?:mr|mrs|dr|prof|professor|doctor|nurse|sir|madam|herr|frau)\s+[a-z]|\b(?:he|him|his|she|hers?|himself|herself|someone's|mom|mum|dad|grandma|grandpa|granny|wife|husband|patients?|colleagues?|employees?|students?)\b)|\b(?:Ms|Miss)\s\p{Lu}|\b(?:(?:Mc|De|Di|Du|Fitz)\p{Lu}|Mac(?:[AC-Z]|B[^o\W]))\p{Ll}+\b|\b\p{Lu}'\p{Lu}|\b\p{Lu}\.\s?\p{Lu}\p{Ll}|(?:^|[^其])他|她|先生|女士|小姐|太太|医生|大夫|护士|老师|教授|主任|经理|同事|老板|病人|患者|师傅|[小老][王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑]`)
+	person = text.Expression(`(?i:\b(?:dr|mrs?|ms|mx|prof|rev|st)\.|\b(?:mr|mrs|dr|prof|professor|doctor|nurse|sir|madam|herr|frau)\s+[a-z]|\b(?:he|him|his|she|hers?|himself|herself|someone's|mom|mum|dad|grandma|grandpa|granny|wife|husband|patients?|colleagues?|employees?|students?|diabet\w+|insulin|asthma|pregnan\w+|(?:sick|parental|maternity|medical) leave|(?:was|were|got|been) (?:fired|dismissed|laid off|arrested|diagnosed))\b)|\bMark (?:has|is|was|needs)\b|\b(?:Ms|Miss)\s\p{Lu}|\b(?:(?:Mc|De|Di|Du|Fitz)\p{Lu}|Mac(?:[AC-Z]|B[^o\W]))\p{Ll}+\b|\b\p{Lu}'\p{Lu}|\b\p{Lu}\.\s?\p{Lu}\p{Ll}|(?:^|[^其])他|她|先生|女士|小姐|太太|医生|大夫|护士|老师|教授|主任|经理|同事|老板|病人|患者|师傅|病假|怀孕|糖尿病|胰岛素|离婚|被解雇|被开除|[小老][王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗郑]`)
 	// surnamed is what may be a Chinese name: after a verb, or as a subject.
 	surnamed = text.Expression(`(?:问|找|联系|通知|告诉|让|给|向|叫|请|以|用)(` + surnames + `\p{Han})|(?:^|[^\p{Han}]|因为|由于|由|和|与|跟|替|被|但|是)(` + surnames + `\p{Han})`)
 	// capitalised is a word that may be a name, and versioned what follows the name of a product.
@@ -29,9 +30,12 @@ var (
 	// what follows the name of a program.
 	written     = text.Expression(`[\p{Han}，。；：、（）「」“”！？【】]+`)
 	enumerating = text.Expression(`(?i)^\W*(?:tools?(?: sequence| used)?|environment|platform|system|工具\p{Han}*|\p{Han}*环境)\W*[:：=]`)
-	derived     = text.Expression(`(?:ing|ed|tion|sion|ment|ness|ity|[ai]ble)s?$`)
-	behaved     = text.Expression(`^(?:returns|returned|throws|threw|supports|crashe[sd]|hangs|depends|ignore[sd]|refuse[sd]|[只仅不]?支持|返回|依赖|报错|抛出|崩溃|超时|缺少)`)
-	handledHan  = text.Expression(`(?:安装|使用|升级|启动|重启|运行|打开|调用|更新|卸载|配置|下载)$`)
+	glued       = text.Expression(`(\p{So}|\S[,:=|&+/({\[<])(["'\p{Lu}])|(;)`)
+	// holding is the label of a person.
+	holding    = text.Expression(`(?i)^(?:full[_-]?)?(?:name|user|username|owner|assignee|author|reviewer|reporter|approver|requester|customer|client|applicant|contact|recipient|manager|member|guest|tenant|candidate)$`)
+	derived    = text.Expression(`(?:ing|ed|tion|sion|ment|ness|ity|[ai]ble)s?$`)
+	behaved    = text.Expression(`^(?:returns|returned|throws|threw|supports|crashe[sd]|hangs|depends|ignore[sd]|refuse[sd]|[只仅不]?支持|返回|依赖|报错|抛出|崩溃|超时|缺少)`)
+	handledHan = text.Expression(`(?:安装|使用|升级|启动|重启|运行|打开|调用|更新|卸载|配置|下载)$`)
 )
 
 // products and ordinary words are no names of persons, and handled are words before other names of products.
@@ -83,7 +87,8 @@ func likeness(word string) float64 { return nearness(word, reports()) - nearness
 func isThing(word string) bool {
 	like := likeness(word)
 	return like > likelyThing || like > likelyPerson && derived().MatchString(word) || text.IsStopWord(word) ||
-		slices.Contains(products, word) || slices.Contains(ordinary, word) || slices.Contains(commanding, word)
+		slices.Contains(products, word) || slices.Contains(ordinary, word) || slices.Contains(commanding, word) ||
+		slices.Contains(commanding, strings.TrimSuffix(word, "s"))
 }
 
 // isSoftware reports whether a word in lower case names a tool or a part of a program.
@@ -123,8 +128,9 @@ func names(s string) bool {
 
 // named reports whether a line may have somebody's name in another script than Chinese.
 func named(line string) bool {
-	all, opening := strings.Fields(written().ReplaceAllString(line, " $0 ")), true
-	ends := ".:!?)*#>-|=/;→—•·：。；！？，、（「“【"
+	all := strings.Fields(glued().ReplaceAllString(written().ReplaceAllString(line, " $0 "), "$1$3 $2"))
+	opening, held := true, false
+	ends := ".:!?)*#-/;—•·：。；！？，、（「“【"
 	if enumerating().MatchString(line) {
 		ends += ","
 	}
@@ -132,12 +138,12 @@ func named(line string) bool {
 		if i < 0 || i >= len(all) {
 			return ""
 		}
-		return strings.Trim(all[i], ".,;:!?()[]{}\"'`*#-")
+		return strings.Trim(all[i], ".,;:!?()[]{}\"'`*#=|@~<>-")
 	}
 	for i, w := range all {
 		word, before, next := bare(i), strings.ToLower(bare(i-1)), strings.ToLower(bare(i+1))
 		lower := strings.TrimSuffix(strings.ToLower(word), "'s")
-		opening = opening || strings.ContainsAny(w[:1], "\"'`")
+		opening = opening || strings.ContainsAny(w[:1], "\"'`") && !held
 		if upper := capitalised().MatchString(word); (upper || opening && likeness(lower) < likelyPerson) && !isThing(lower) {
 			version := versioned().MatchString(strings.Join(all[i+1:min(i+3, len(all))], " "))
 			subject := !behaved().MatchString(next) && (plural(next) && len(next) > 3 || slices.Contains(linking, next) ||
@@ -150,7 +156,8 @@ func named(line string) bool {
 			}
 		}
 		last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(w, "\"'`"))
-		opening = strings.ContainsRune(ends, last)
+		held = holding().MatchString(word) || held && word == ""
+		opening = !held && (strings.ContainsRune(ends, last) || unicode.IsSymbol(last) || unicode.IsMark(last))
 	}
 	return false
 }

@@ -13,12 +13,12 @@ var (
 	reporting   = text.Expression(`(?i)^[\s*_#]*(?:(final (?:response|answer|result)|最终(?:回复|回答|响应|结果|答案))|(tool sequence|工具(?:调用)?(?:序列|顺序))|(environment|(?:运行)?环境)|(failure reason|失败原因))[\s*_]*[:：][\s*_]*`)
 	reportParts = []string{"final response", "tool sequence", "environment", "failure reason"}
 	// marked begins a line of a list or a heading, labelling is a label, and valued a value in JSON.
-	marked    = text.Expression(`^(?:[\s>#|•·*+-]+|\d{1,2}[.)、]\s*)+`)
-	labelling = text.Expression(`^[\p{L}][\p{L}\d '/_-]{0,38}(?:[:：]\s+|：)|^\p{Han}{2,8}:\s*`)
+	marked    = text.Expression(`^(?:[\s>#|•·*+\p{So}\p{M}-]+|\d{1,2}(?:[.)、]|\p{M}+)\s*|【[^】]*】)+`)
+	labelling = text.Expression(`^[\p{L}][\p{L}\d '/_()-]{0,38}(?:[:：]\s+|：)|^\p{Han}{2,8}:\s*`)
 	valued    = text.Expression(`("(?:[^"\\]|\\.)*")\s*(?:[,}\]]|$)`)
-	clauses   = text.Expression(`;\s+|\s[—–|]\s|,?\s(?:because|since)\s|[，,]?(?:因为|由于)`)
+	clauses   = text.Expression(`;\s+|\s(?:[—–|]|=>|->)\s|,?\s(?:because|since)\s|[，,]?(?:因为|由于)`)
 	plainText = strings.NewReplacer("`", "", "**", "", "__", "")
-	evolved   = text.Expression(`(?i)^[\s*_-]*(?:skill|技能)\s*['"“‘「]([^'"”’」\n]{1,80})['"”’」]\s*(?:evolved|was \w+|已?(?:演化|进化|改进|创建|更新|生成))[^:：\n]{0,40}[:：]\s*(\S[^\n]*)`)
+	evolved   = text.Expression(`(?i)^[\s*_-]*(?:skill|技能)\s*['"“‘「]([^'"”’」\n]{1,80})['"”’」]\s*(?:evolved|improved|refined|updated|created|learned|was \w+|已?(?:演化|进化|改进|创建|更新|生成))[^:：\n]{0,40}[:：]\s*(\S[^\n]*)`)
 )
 
 // points are the statements of a text by its structure: its lines without marks, the values of JSON, then sentences
@@ -26,11 +26,9 @@ var (
 func points(said string) (all []string) {
 	for line := range strings.SplitSeq(said, "\n") {
 		units := []string{plainText.Replace(line)}
-		if line = strings.TrimSpace(line); line != "" && strings.Contains(`{["`, line[:1]) {
-			for _, value := range valued().FindAllStringSubmatch(line, -1) {
-				if unquoted, err := strconv.Unquote(value[1]); err == nil {
-					units = append(units, unquoted)
-				}
+		for _, value := range valued().FindAllStringSubmatch(line, -1) {
+			if unquoted, err := strconv.Unquote(value[1]); err == nil {
+				units = append(units, unquoted)
 			}
 		}
 		for _, unit := range units {

@@ -33,7 +33,7 @@ var (
 	remembering        = text.Expression(`(?i)(?:^|\b(?:please|and|also|but|so|ok(?:ay)?|can you|could you)[,:]? )(?:please )?(?:remember|note|keep in mind|don't forget|for the record)\b|\b(?:remember|note|keep in mind) that\b`)
 	rememberingChinese = text.Expression(`(?:请)?(?:记住|记得|记一下|记下|别忘了|备注)[:：,，]?`)
 
-	deciding        = text.Expression(`(?i)\b(?:passed away|died)\b|\b(?:we|i|they|he|she|team)(?:'ve|'d| have| has| had| just| also| finally| recently| already| both| all)*\s+(?:decided|agreed|chose|picked|settled on|went with|shipped|released|launched|deployed|signed up|signed|finished|completed|started|began|moved|joined|left|quit|bought|got|adopted|attended|visited|traveled|travelled|went|won|lost|graduated|married|passed|met|made|took|ran|built|opened|set up|volunteered|applied|painted|read|saw|watched|tried|found|learned|learnt|helped|gave|saw|celebrated|created|hosted|organi[sz]ed|participated|received|wrote|published|broke|tore|adopted|cooked|planted|camped|hiked|performed|played)\b|\bdecision:|\blet's (?:go with|use|stick with|switch to|stay with)\b|\b(?:i'm|i am|we're|we are) (?:going to|planning|thinking of|thinking about|starting|moving|getting|joining|taking|working on|looking for|researching|considering)\b|\b(?:will|going to) (?:use|deploy|release|ship|launch|migrate)\b`)
+	deciding        = text.Expression(`(?i)\b(?:passed away|died)\b|\b(?:we|i|they|he|she|team)(?:'ve|'d| have| has| had| just| also| finally| recently| already| both| all)*\s+(?:decided|agreed|chose|picked|settled on|switched|migrated|relocated|went with|shipped|released|launched|deployed|signed up|signed|finished|completed|started|began|moved|joined|left|quit|bought|got|adopted|attended|visited|traveled|travelled|went|won|lost|graduated|married|passed|met|made|took|ran|built|opened|set up|volunteered|applied|painted|read|saw|watched|tried|found|learned|learnt|helped|gave|saw|celebrated|created|hosted|organi[sz]ed|participated|received|wrote|published|broke|tore|adopted|cooked|planted|camped|hiked|performed|played)\b|\bdecision:|\blet's (?:go with|use|stick with|switch to|stay with)\b|\b(?:i'm|i am|we're|we are) (?:going to|planning|thinking of|thinking about|starting|moving|getting|joining|taking|working on|looking for|researching|considering)\b|\b(?:will|going to) (?:use|deploy|release|ship|launch|migrate)\b`)
 	decidingChinese = text.Expression(`(?:换到|迁移到|切换到|去世|过世|卖了|卖掉|离职|离婚|分手|死了|决定|商定|敲定|选择了|选定|发布了|上线了|完成了|搬到|搬家|加入了|买了|参加了|去了|离开了|辞职|毕业|结婚|获得了|签了|启动了|打算|计划)|那?就(?:用|选|按).+吧|结论[:：]|决策[:：]`)
 
 	// dated is a statement about oneself with a time. doing is one about a current activity.
@@ -113,7 +113,7 @@ func in(sentence, english, chinese string) string {
 }
 
 var (
-	step        = text.Expression(`(?im)^\s*(?:step\s*\d+[.:)]?|\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
+	step        = text.Expression(`(?im)^[\s*#>-]*(?:step\s*\d+[.:)]?|\d{1,2}(?:[.)、]|\p{M}+)|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
 	inOrder     = text.Expression(`(?is)\bfirst(?:ly)?\b.+\b(?:then|next|second(?:ly)?)\b.+\b(?:finally|lastly|at the end)\b`)
 	inOrderHan  = text.Expression(`(?s)首先.+(?:然后|接着|其次).+最后`)
 	fewestSteps = 3

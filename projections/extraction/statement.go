@@ -35,6 +35,7 @@ var (
 	requestingHan = text.Expression(`^(?:请|麻烦|帮|把|将|给|让|替|先|再|快|别|不要|不用|来|去|看|查|试|跑|写|改|加|删|修|找|搜|列|点击|按下|抓取|爬取|采集|收集|渲染|转换|登录|解析|提取|训练|计算|统计|绘制|迁移|编译|扫描|识别|预测|发送|制作|换|用|打开|打印|关闭|继续|检查|运行|执行|生成|创建|新建|添加|增加|启动|重启|停止|提交|推送|拉取|合并|升级|安装|卸载|解释|说明|总结|翻译|告诉|确认|优化|重构|实现|完成|调整|设置|配置|移动|复制|拆分|压缩|下载|上传|导出|导入|格式化|回滚|撤销|恢复|清理|整理|对比|比较|分析|评估|画|做|按照|参考|忽略|保留|保存|记录|补充|简化|统一|处理|验证|回答|等)|^(?:测试|部署|发布|更新|构建|备份|监控)(?:一下|所有|全部|这|新|最新|登录|[\p{Han}]{0,8}(?:并|然后|到|为|给))|一下|先.*(?:再|然后)|之前先|后再|告诉我|给我|帮我|发给|让我|让它|让他`)
 	politeHan     = text.Expression(`^(?:好[的吧啊，,。！!]|行|可以|谢|多谢|感谢|辛苦|不错|太|很好|真|没问题|没事|没关系|收到|明白|了解|知道|嗯|哦|哈|你|您|早|晚安|再见|拜拜|对不起|抱歉|算了|对|不对|是的|没错|厉害|棒|完美|[这那](?:是|正|就|样|不|也|可|太|很|里|边|么|下|些?都)|它|我(?:觉得|想|要|认为|看|试|再|先|去|来|知道|明白|同意|不|希望|猜|也|会|马上))`)
 	statingHan    = text.Expression(`^[^，,。；;]{1,24}?(?:是|叫|在|用|以|对|由|有|为|按|位于|属于|归|使用|采用|需要|要求|依赖|支持|要|会|只|都|必须|不能|不会|禁止|每|最|能|住|不|负责|维护|超时|到期|过期|默认|存|放|等于|运行|保留|限)`)
+	compoundHan   = text.Expression(`用[户例途法]|存[储档]|对[象话账比齐]|有效|会[话员议]|在线|不同|权限|限[流制]|按[钮键]|最[新大小]|归[档并]|为空|放大`)
 	habitHan      = text.Expression(`^我(?:们|的|家|每|平时|通常|一般|总|从|对)`)
 	statingEach   = text.Expression(`^(?:每|所有|任何|凡是)`)
 )
@@ -51,7 +52,7 @@ func asserts(s string, lasting bool) bool {
 		return false
 	case isChinese(s):
 		return !askingHan().MatchString(s) && !requestingHan().MatchString(s) && !politeHan().MatchString(s) &&
-			(statingHan().MatchString(s) || statingEach().MatchString(s) || !lasting && labelled().MatchString(s)) &&
+			(statingHan().MatchString(compoundHan().ReplaceAllString(s, "其")) || statingEach().MatchString(s) || !lasting && labelled().MatchString(s)) &&
 			(!lasting || !strings.HasPrefix(s, "我") || habitHan().MatchString(s))
 	}
 	words := strings.Fields(strings.ToLower(strings.TrimRight(s, ".!")))
