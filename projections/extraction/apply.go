@@ -64,12 +64,7 @@ func (a assignment) said(f LessonDraft) time.Time {
 }
 
 // saidOf is when an item was said. What is recorded without a time holds since then.
-func saidOf(k *domain.Knowledge) time.Time {
-	if k.OccurredAt.IsZero() {
-		return k.CreatedAt
-	}
-	return k.OccurredAt
-}
+func saidOf(k *domain.Knowledge) time.Time { return cmp.Or(k.OccurredAt, k.CreatedAt) }
 
 // apply carries out the decisions. A step that was done before changes nothing. Independent lessons are submitted
 // together, then replacements one by one.
@@ -97,7 +92,11 @@ func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, les
 		case l.Decision == domain.DecideMerge, l.Decision == domain.DecideSupersede:
 			err = a.replace(ctx, reader, writer, l)
 		case l.Decision == domain.DecideCreate && l.Target != "":
-			err = a.supersede(ctx, writer, l, l.Item, l.Target)
+			older := domain.Supersede{
+				Target: domain.Target{By: a.by(), ID: l.Item}, Successor: l.Target, Reason: l.Text.Reason,
+			}
+			_, err = writer.Submit(ctx, domain.Submission{Command: older, By: a.by(), Origin: a.origin(l)})
+			err = final(ctx, a.about(l), err)
 		}
 		if err == nil && len(l.Doubts) > 0 {
 			err = a.propose(ctx, reader, writer, l)
@@ -107,14 +106,6 @@ func (a assignment) apply(ctx context.Context, reader Reader, writer Writer, les
 		}
 	}
 	return nil
-}
-
-// supersede replaces one of the owner's items by another one.
-func (a assignment) supersede(ctx context.Context, writer Writer, l domain.Lesson, id, successor string) error {
-	_, err := writer.Submit(ctx, domain.Submission{Command: domain.Supersede{
-		Target: domain.Target{By: a.by(), ID: id}, Successor: successor, Reason: l.Text.Reason,
-	}, By: a.by(), Origin: a.origin(l)})
-	return final(ctx, a.about(l), err)
 }
 
 // propose proposes to review the item of a lesson together with what it puts in doubt.

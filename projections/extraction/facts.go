@@ -78,13 +78,11 @@ func claimed(s string) (claim, bool) {
 		if i := slices.IndexFunc(at[2:], func(place int) bool { return place >= 0 }); i >= 0 {
 			found.value = strings.Trim(s[at[2+i]:at[3+i]], ` .,'"-`)
 		}
-		if found.value = strings.TrimRight(found.value, "了的呢啊哦呀啦吧"); f.kind != "" && !f.takes(found.value) ||
-			phrase("retold").MatchString(rest) {
-			continue
-		}
+		found.value = strings.TrimRight(found.value, "了的呢啊哦呀啦吧")
 		name := f.kind != "" && f.kind != "description"
 		listed := name && phrase("several").MatchString(rest)
-		if name && !isChinese(found.value) && !phrase("after").MatchString(rest) || listed && f.kind == "person" {
+		if f.kind != "" && !f.takes(found.value) || phrase("retold").MatchString(rest) || listed && f.kind == "person" ||
+			name && !isChinese(found.value) && !phrase("after").MatchString(rest) {
 			continue
 		}
 		found.unsure = name && !f.single || listed

@@ -30,11 +30,11 @@ var (
 	// what follows the name of a program.
 	written     = text.Expression(`[\p{Han}，。；：、（）「」“”！？【】]+`)
 	enumerating = text.Expression(`(?i)^\W*(?:tools?(?: sequence| used)?|environment|platform|system|工具\p{Han}*|\p{Han}*环境)\W*[:：=]`)
-	glued       = text.Expression(`(\p{So}|\S[,:=|&+/({\[<])(["'\p{Lu}])|(;)`)
+	glued       = text.Expression(`(\p{So}|(?:\b|["'>)\]}])[,;=|<])(\S)|((?:\b|["'>)\]}])[:&+/({\[])(["'\p{Lu}])`)
 	// holding is the label of a person.
-	holding    = text.Expression(`(?i)^(?:full[_-]?)?(?:name|user|username|owner|assignee|author|reviewer|reporter|approver|requester|customer|client|applicant|contact|recipient|manager|member|guest|tenant|candidate)$`)
+	holding    = text.Expression(`(?i)^(?:full[_-]?)?(?:name|who|to|from|cc|user|username|owner|assignee|author|reviewer|reporter|approver|requester|customer|client|applicant|contact|recipient|manager|member|guest|tenant|candidate)$`)
 	derived    = text.Expression(`(?:ing|ed|tion|sion|ment|ness|ity|[ai]ble)s?$`)
-	behaved    = text.Expression(`^(?:returns|returned|throws|threw|supports|crashe[sd]|hangs|depends|ignore[sd]|refuse[sd]|[只仅不]?支持|返回|依赖|报错|抛出|崩溃|超时|缺少)`)
+	behaved    = text.Expression(`^(?:returns|returned|throws|threw|supports|crashe[sd]|hangs|depends|[只仅不]?支持|返回|依赖|报错|抛出|崩溃|超时|缺少)`)
 	handledHan = text.Expression(`(?:安装|使用|升级|启动|重启|运行|打开|调用|更新|卸载|配置|下载)$`)
 )
 
@@ -128,7 +128,7 @@ func names(s string) bool {
 
 // named reports whether a line may have somebody's name in another script than Chinese.
 func named(line string) bool {
-	all := strings.Fields(glued().ReplaceAllString(written().ReplaceAllString(line, " $0 "), "$1$3 $2"))
+	all := strings.Fields(glued().ReplaceAllString(written().ReplaceAllString(line, " $0 "), "$1$3 $2$4"))
 	opening, held := true, false
 	ends := ".:!?)*#-/;—•·：。；！？，、（「“【"
 	if enumerating().MatchString(line) {
@@ -138,14 +138,14 @@ func named(line string) bool {
 		if i < 0 || i >= len(all) {
 			return ""
 		}
-		return strings.Trim(all[i], ".,;:!?()[]{}\"'`*#=|@~<>-")
+		return strings.Trim(all[i], ".,;:!?()[]{}\"'`*#=|@~<>→-")
 	}
 	for i, w := range all {
 		word, before, next := bare(i), strings.ToLower(bare(i-1)), strings.ToLower(bare(i+1))
 		lower := strings.TrimSuffix(strings.ToLower(word), "'s")
 		opening = opening || strings.ContainsAny(w[:1], "\"'`") && !held
 		if upper := capitalised().MatchString(word); (upper || opening && likeness(lower) < likelyPerson) && !isThing(lower) {
-			version := versioned().MatchString(strings.Join(all[i+1:min(i+3, len(all))], " "))
+			version := !strings.HasSuffix(w, ",") && versioned().MatchString(strings.Join(all[i+1:min(i+3, len(all))], " "))
 			subject := !behaved().MatchString(next) && (plural(next) && len(next) > 3 || slices.Contains(linking, next) ||
 				written().MatchString(next))
 			product := version || slices.Contains(handled, before) || handledHan().MatchString(before) ||

@@ -173,7 +173,7 @@ func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
 		"WHO的账号被MARK锁定": chinese, "WHO对MARK过敏": chinese, "问WHO要MARK": chinese, "因为WHO没有MARK": chinese, "联系WHO处理MARK": chinese, "WHO欠款MARK未还": chinese, "WHO 没有 MARK 权限": english,
 	}
 	layouts := []string{
-		"SAID", "Final response: SAID", "Failure reason: SAID", "Environment: Linux\nCause: SAID", "Final response:\n- Done\n- SAID", "1. Open it\n2. SAID\n3. Close it", `{"error": 1, "reason": "SAID"}`,
+		"SAID", "Final response: SAID", "Failure reason: SAID", "Environment: Linux\nCause: SAID", "Final response:\n- Done\n- SAID", "1. Open it\n2. SAID\n3. Close it", `{"error": 1, "reason": "SAID"}`, `{"error":1,"reason":"SAID"}`, "❌SAID",
 		"Failure reason:\n```\nSAID\n```", "Done\r\nSAID\r\n", "**Cause:** SAID", "| it | fails |\n| SAID | 1 |", "最终回复：SAID", "失败原因：\n* SAID", "chromedriver 124 requires Chrome 124+ because SAID",
 		"Skill 'mail' evolved: SAID", "First open it, then note: SAID. Finally close it.", "The run failed. SAID. It was repeated.", "Tool sequence: Read → Bash\nSAID\nEnvironment: macOS 14",
 	}

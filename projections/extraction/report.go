@@ -13,12 +13,12 @@ var (
 	reporting   = text.Expression(`(?i)^[\s*_#]*(?:(final (?:response|answer|result)|最终(?:回复|回答|响应|结果|答案))|(tool sequence|工具(?:调用)?(?:序列|顺序))|(environment|(?:运行)?环境)|(failure reason|失败原因))[\s*_]*[:：][\s*_]*`)
 	reportParts = []string{"final response", "tool sequence", "environment", "failure reason"}
 	// marked begins a line of a list or a heading, labelling is a label, and valued a value in JSON.
-	marked    = text.Expression(`^(?:[\s>#|•·*+\p{So}\p{M}-]+|\d{1,2}(?:[.)、]|\p{M}+)\s*|【[^】]*】)+`)
-	labelling = text.Expression(`^[\p{L}][\p{L}\d '/_()-]{0,38}(?:[:：]\s+|：)|^\p{Han}{2,8}:\s*`)
+	marked    = text.Expression(`^(?:[\s>#|•·*+①-⑳\p{So}\p{M}-]+|\(?\d{1,2}(?:[.)、]|\p{M}+)\s*|[\[【][^\]】]{1,20}[\]】])+`)
+	labelling = text.Expression(`^[\p{L}][\p{L}\d '/_();-]{0,38}(?:[:：]\s+|：)|^\p{Han}{2,8}(?::|——)\s*`)
 	valued    = text.Expression(`("(?:[^"\\]|\\.)*")\s*(?:[,}\]]|$)`)
 	clauses   = text.Expression(`;\s+|\s(?:[—–|]|=>|->)\s|,?\s(?:because|since)\s|[，,]?(?:因为|由于)`)
 	plainText = strings.NewReplacer("`", "", "**", "", "__", "")
-	evolved   = text.Expression(`(?i)^[\s*_-]*(?:skill|技能)\s*['"“‘「]([^'"”’」\n]{1,80})['"”’」]\s*(?:evolved|improved|refined|updated|created|learned|was \w+|已?(?:演化|进化|改进|创建|更新|生成))[^:：\n]{0,40}[:：]\s*(\S[^\n]*)`)
+	evolved   = text.Expression(`(?i)^[\s*_\p{So}\p{M}-]*(?:skill|技能)\s*['"“‘「]([^'"”’」\n]{1,80})['"”’」]\s*(?:evolved|improved|refined|updated|created|learned|was \w+|已?(?:演化|进化|改进|创建|更新|生成))[^:：\n]{0,40}[:：]\s*(\S[^\n]*)`)
 )
 
 // points are the statements of a text by its structure: its lines without marks, the values of JSON, then sentences

@@ -15,7 +15,7 @@ var (
 	markedLine   = text.Expression(`(?im)^[ \t*_(\[]*polarity:\s*negative\b[ \t*_)\].,;:—–-]*\n?`)
 	markedAside  = text.Expression(`(?i)[ \t*_(\[]*\bpolarity:\s*negative\b[ \t*_)\].,;:—–-]*`)
 
-	preferring        = text.Expression(`(?i)\b(?:i|we|the user|user)(?: really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never) (?:like|want|use|eat|drink)|avoids?|always use|rather|(?:want|would like) you to (?:always|never))\b|\b(?:i|we)(?:'d| would)(?: really| strongly| always)? (?:prefer|like you to (?:always|never))\b|\bi(?:'m| am)(?: \w+){0,2} (?:into|fond of|(?:big |huge )?fan of)\b|^(?:(?:and|also|btw|by the way),? )?i (?:mostly |mainly |only |usually )?use [\w.+-]+(?:,? not\b|[.!]?$)|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:no,? )?(?:please )?(?:don't|do not) (?:ever )?(?:use|touch|edit|change|modify|commit|push|delete|remove|install|run|add|write|create|ask)\b|\bby default,? use\b`)
+	preferring        = text.Expression(`(?i)\b(?:i|we|the user|user)(?: really| strongly| always| usually| generally| also| personally| just| absolutely| still| do)*\s+(?:prefers?|likes?|loves?|enjoys?|favou?rs?|hates?|dislikes?|can't stand|cannot stand|(?:don't|do not|doesn't|never|can't|cannot) (?:like|want|use|eat|drink)|avoids?|always use|rather|(?:want|would like) you to (?:always|never))\b|\b(?:i|we)(?:'d| would)(?: really| strongly| always)? (?:prefer|like you to (?:always|never))\b|\bi(?:'m| am)(?: \w+){0,2} (?:into|fond of|(?:big |huge )?fan of)\b|^(?:(?:and|also|btw|by the way),? )?i (?:mostly |mainly |only |usually )?use [\w.+-]+(?:,? not\b|[.!]?$)|\bi'd rather\b|\bplease (?:always|never|don't ever|do not ever)\b|\bfrom now on\b|\bmy (?:favou?rite|go-to|preferred)\b|^(?:always|never) [a-z]+ |^(?:no,? )?(?:please )?(?:don't|do not) (?:ever )?(?:use|touch|edit|change|modify|commit|push|delete|remove|install|run|add|write|create|ask)\b|\bby default,? use\b`)
 	preferringChinese = text.Expression(`(?:我|我们|用户)(?:们|一般|比较|更|最|一直|总是|通常|特别|非常|很|也|还是|平时|一向|都)*(?:喜欢|偏好|偏爱|习惯|讨厌|倾向|爱用|不喜欢|不想|不爱|不用)|请(?:始终|总是|永远|一律|务必|都)|以后.{0,12}(?:请|都|不要|别|一律|先)|以后用|(?:千万|一律|永远)(?:不要|别)|默认(?:使用|用|采用)|我的(?:偏好|习惯|最爱)`)
 
 	correcting        = text.Expression(`(?i)^(?:no|nope|wrong|actually|correction)\b[,:. ]|\bthat(?:'s| is| was) (?:wrong|not right|incorrect|not correct|not what i)|\bno longer\b|\bnot any ?more\b|\b(?:changed|change) my mind\b|\bnot [\w."'-]+(?: [\w."'-]+)?,? but\b|\bswitched (?:from .+ )?to\b|\binstead of what\b|\bused to\b.*\bnow\b|\bturn(?:s|ed) out\b|\bafter all\b`)
@@ -113,7 +113,7 @@ func in(sentence, english, chinese string) string {
 }
 
 var (
-	step        = text.Expression(`(?im)^[\s*#>-]*(?:step\s*\d+[.:)]?|\d{1,2}(?:[.)、]|\p{M}+)|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
+	step        = text.Expression(`(?im)^(?:[\s*#>-]|\[x\])*(?:[①-⑳]|step\s*\d+[.:)]?|\d{1,2}(?:[.)、]|\p{M}+)|第[一二三四五六七八九十]步[:：,，]?)\s*\S`)
 	inOrder     = text.Expression(`(?is)\bfirst(?:ly)?\b.+\b(?:then|next|second(?:ly)?)\b.+\b(?:finally|lastly|at the end)\b`)
 	inOrderHan  = text.Expression(`(?s)首先.+(?:然后|接着|其次).+最后`)
 	fewestSteps = 3
