@@ -51,16 +51,6 @@ func (s *Script) Insert(engine Engine, into, then string, rows [][]any) {
 	s.Text = append(append(s.Text, then...), ";\n"...)
 }
 
-// Append adds another script, which must not be used afterwards.
-func (s *Script) Append(other *Script) {
-	if len(other.insertions) > 0 {
-		other.insertions[0].text = string(s.Text) + other.insertions[0].text
-		s.insertions = append(s.insertions, other.insertions...)
-		s.Text = nil
-	}
-	s.Text = append(s.Text, other.Text...)
-}
-
 // Run runs the statements. On SQLite, it inserts rows with prepared statements of a few sizes, each half of the one
 // before.
 func (s *Script) Run(ctx context.Context, tx bun.IDB) error {

@@ -89,14 +89,13 @@ func TestAScriptRunsInItsOrder(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		newThings(t, db)
 		for _, n := range []int{0, 1, 2, 3, 63, 64, 65, 200} {
-			script, second := &database.Script{}, &database.Script{}
+			script := &database.Script{}
 			script.Add("DELETE FROM things")
 			script.Insert(db.Engine, things, "", numbered(n))
 			script.Add("UPDATE things SET name = 'old'")
-			second.Add("UPDATE things SET other = name")
-			second.Insert(db.Engine, things, "ON CONFLICT (number) DO UPDATE SET name = excluded.name", numbered(n+1))
-			second.Add("UPDATE things SET share = 2")
-			script.Append(second)
+			script.Add("UPDATE things SET other = name")
+			script.Insert(db.Engine, things, "ON CONFLICT (number) DO UPDATE SET name = excluded.name", numbered(n+1))
+			script.Add("UPDATE things SET share = 2")
 			run(t, db, func(ctx context.Context, tx bun.Tx) error { return script.Finish(ctx, tx) })
 			var total, old, sum int
 			err := db.QueryRowContext(t.Context(), "SELECT count(*), count(other), coalesce(sum(number), 0) FROM things WHERE name = 'new' AND share = 2").Scan(&total, &old, &sum)
