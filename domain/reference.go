@@ -159,10 +159,3 @@ func (p Principal) superseded(k *Knowledge) string {
 	}
 	return string(IsSuperseded)
 }
-
-var (
-	_ Referrer = (*Knowledge)(nil)
-	_ Referrer = (*Event)(nil)
-	_ Referrer = (*HistoryItem)(nil)
-	_ Referrer = (*Comparison)(nil)
-)

@@ -125,16 +125,30 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 // footprintOf folds the items' streams up to this batch.
 func (s *Stage) footprintOf(ids []string) (catalogue.Footprint, error) {
 	left := catalogue.Footprint{Tenant: s.tenant, IDs: ids}
-	for _, id := range ids {
+	streams := make([]string, len(ids))
+	for i, id := range ids {
+		streams[i] = domain.KnowledgeStream(id)
 		left.Numbers = append(left.Numbers, s.items[id].now.Number)
 	}
-	_, err := s.fold(ids, func(fact domain.Fact, k *domain.Knowledge) {
-		switch fact.(type) {
-		case domain.Remembered, domain.Revised:
-			left.Revisions = append(left.Revisions, *k)
+	recorded, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, streams)
+	if err != nil {
+		return left, err
+	}
+	items := map[string]*domain.Knowledge{}
+	for _, event := range recorded {
+		id, _ := domain.ItemOf(event.Stream)
+		if items[id] == nil {
+			items[id] = &domain.Knowledge{ID: id}
 		}
-	})
-	return left, err
+		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
+			return left, fmt.Errorf("fold %s: %w", event.Stream, err)
+		}
+		switch event.Fact.(type) {
+		case domain.Remembered, domain.Revised:
+			left.Revisions = append(left.Revisions, *items[id])
+		}
+	}
+	return left, nil
 }
 
 // clearVoteTexts deletes the texts of votes and reports; the votes and reports stay.

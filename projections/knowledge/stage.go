@@ -225,26 +225,24 @@ func (s *Stage) readReports(w Wanted) rows.Read {
 
 // recall folds the items that were loaded from a table that lacks columns, so that commands decide on all of them.
 func (s *Stage) recall() error {
-	if !s.tables.Knowledge.Lacks(rows.KnowledgeColumns...) && !s.tables.Votes.Lacks(rows.VotesColumns...) &&
-		!s.tables.Reports.Lacks(rows.ReportsColumns...) {
+	if len(s.tables.Changed) == 0 {
 		return nil
 	}
-	var ids []string
 	for id, it := range s.items {
-		if it.was.Exists() && !it.recalled {
-			ids = append(ids, id)
+		if !it.was.Exists() || it.recalled {
+			continue
 		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	left, err := s.fold(ids)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		now := left[id]
-		it := &item{was: *now, now: now, words: s.items[id].words, recalled: true, votes: map[string]bool{}}
+		history, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, []string{domain.KnowledgeStream(id)})
+		if err != nil {
+			return err
+		}
+		now := &domain.Knowledge{ID: id}
+		for _, event := range history {
+			if err := now.Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
+				return fmt.Errorf("fold %s: %w", event.Stream, err)
+			}
+		}
+		it := &item{was: *now, now: now, words: it.words, recalled: true, votes: map[string]bool{}}
 		it.was.Votes, it.was.Reports, it.reports = nil, nil, maps.Clone(now.Reports)
 		for eventID := range now.Votes {
 			it.votes[eventID] = true
@@ -252,32 +250,6 @@ func (s *Stage) recall() error {
 		s.items[id], s.votes[id] = it, true
 	}
 	return nil
-}
-
-// fold folds the streams of items up to this batch.
-func (s *Stage) fold(ids []string, each ...func(domain.Fact, *domain.Knowledge)) (map[string]*domain.Knowledge, error) {
-	streams := make([]string, len(ids))
-	for i, id := range ids {
-		streams[i] = domain.KnowledgeStream(id)
-	}
-	recorded, err := events.StreamsWithin(s.ctx, s.tx, s.tenant, streams)
-	if err != nil {
-		return nil, err
-	}
-	items := map[string]*domain.Knowledge{}
-	for _, event := range recorded {
-		id, _ := domain.ItemOf(event.Stream)
-		if items[id] == nil {
-			items[id] = &domain.Knowledge{ID: id}
-		}
-		if err := items[id].Evolve(event.Fact, event.Metadata(), s.policy); err != nil {
-			return nil, fmt.Errorf("fold %s: %w", event.Stream, err)
-		}
-		for _, do := range each {
-			do(event.Fact, items[id])
-		}
-	}
-	return items, nil
 }
 
 func (s *Stage) Knowledge(id string) *domain.Knowledge {

@@ -182,16 +182,8 @@ func standInFor(c database.Column) string {
 
 // emptyOf is a value for a column that this program does not know.
 func emptyOf(c database.Column) any {
-	switch kind := kinds[c.Type]; kind {
-	case "0":
-		return int64(0)
-	case "FALSE":
-		return false
-	case "": // bytes
-		return []byte{}
-	case "''":
-		return ""
-	default:
-		return kind
+	if kind := kinds[c.Type]; kind != "" {
+		return strings.Trim(kind, "'")
 	}
+	return []byte{}
 }
