@@ -104,30 +104,6 @@ func ReadLayout(ctx context.Context, db bun.IDB, engine Engine) (there Layout, e
 	return there, err
 }
 
-// MissingColumns names the columns that statements create and do not drop, and that the database lacks, such as
-// events.hash. It names only the table if all of its columns are missing.
-func MissingColumns(ctx context.Context, db *DB, statements string) ([]string, error) {
-	there, err := ReadLayout(ctx, db, db.Engine)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, c := range there.Columns {
-		found[c.Table], found[c.Table+"."+c.Name] = true, true
-	}
-	var lacking []string
-	for _, c := range LayoutMade(statements).Columns {
-		name := c.Table
-		if found[c.Table] {
-			name += "." + c.Name
-		}
-		if !found[name] && !slices.Contains(lacking, name) {
-			lacking = append(lacking, name)
-		}
-	}
-	return lacking, nil
-}
-
 // CheckComplete returns an error if a column of the migrations is missing. The error names the columns and the fix.
 func CheckComplete(ctx context.Context, db *DB) error {
 	have, want, err := Schema(ctx, db)
@@ -144,14 +120,31 @@ func CheckComplete(ctx context.Context, db *DB) error {
 	return CheckColumns(ctx, db, made, "put a backup back, as described in docs/backup.md#restore")
 }
 
-// CheckColumns returns an error if a column that statements create is missing. The error names the columns and the
-// fix.
+// CheckColumns returns an error if a column is missing that statements create and do not drop. The error names the
+// columns, such as events.hash, or only the table if all of its columns are missing, and the fix.
 func CheckColumns(ctx context.Context, db *DB, statements, help string) error {
-	lacking, err := MissingColumns(ctx, db, statements)
-	if err == nil && len(lacking) > 0 {
-		err = fmt.Errorf("the database lacks %s: %s", strings.Join(lacking, ", "), help)
+	there, err := ReadLayout(ctx, db, db.Engine)
+	if err != nil {
+		return err
 	}
-	return err
+	found := map[string]bool{}
+	for _, c := range there.Columns {
+		found[c.Table], found[c.Table+"."+c.Name] = true, true
+	}
+	var lacking []string
+	for _, c := range LayoutMade(statements).Columns {
+		name := c.Table
+		if found[c.Table] {
+			name += "." + c.Name
+		}
+		if !found[name] && !slices.Contains(lacking, name) {
+			lacking = append(lacking, name)
+		}
+	}
+	if len(lacking) > 0 {
+		return fmt.Errorf("the database lacks %s: %s", strings.Join(lacking, ", "), help)
+	}
+	return nil
 }
 
 // migrated is the text of all migrations.

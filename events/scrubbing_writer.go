@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -41,14 +42,13 @@ func (e *ScrubbingWriter) scrubberFor(
 	if err != nil || !isItem || len(r.rules.Allow) == 0 {
 		return r.scrubber, err
 	}
-	history, err := e.log.Stream(ctx, tenant, command.Stream())
-	k := &domain.Knowledge{ID: id}
-	for i := 0; i < len(history) && err == nil; i++ {
-		err = k.Evolve(history[i].Fact, history[i].Metadata(), domain.HalfDiscounted())
+	k, err := e.log.Finder.AsOf(ctx, tenant, id, math.MaxInt64, domain.HalfDiscounted())
+	if err != nil {
+		return nil, err
 	}
 	scopes := domain.ScopesAfter(command, k)
 	scrubber := r.scrubber.Without(r.rules.OffFor(scopes))
-	if _, revises := command.(domain.Revise); err == nil && revises && !domain.SameScopes(scopes, k.Scopes) {
+	if _, revises := command.(domain.Revise); revises && !domain.SameScopes(scopes, k.Scopes) {
 		var redacted map[string]int
 		_, redacted, err = rewrite(ctx, scrubber, domain.Remember{Knowledge: domain.Remembered{Text: k.Text}})
 		if redacted != nil {

@@ -58,8 +58,10 @@ func (s *Stage) Write(script *rows.Script) error {
 		}
 	}
 	s.clearVotes(script)
-	votes.write(script, s)
-	reports.write(script, s)
+	votes.write(script, s, s.tables.Votes, rows.VotesColumns, "event_id", "")
+	reports.write(script, s, s.tables.Reports, rows.ReportsColumns, "reporter",
+		"ON CONFLICT (tenant, id, reporter) DO UPDATE SET "+
+			setting(s.tables.Reports.Stored([]string{"event_id", "reason", "at", "suspended"})))
 	index.write(script, s)
 	return nil
 }
@@ -116,19 +118,14 @@ func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update []string)
 	return nil
 }
 
-// votesChange and reportsChange are the rows that differ between loaded and current items.
-type votesChange struct {
-	gone map[string][]string // event ids, by item
-	made []rows.VoteRow
+// rowsChange has the rows of votes or of reports that differ between loaded and current items.
+type rowsChange struct {
+	gone map[string][]string // ids of events, or reporters, by item
+	made [][]any
 }
 
-type reportsChange struct {
-	gone [][]string
-	made []rows.ReportRow
-}
-
-func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
-	votes.gone = map[string][]string{}
+func (s *Stage) voteChanges() (votes, reports rowsChange) {
+	votes.gone, reports.gone = map[string][]string{}, map[string][]string{}
 	for _, id := range s.order {
 		it := s.items[id]
 		if it.refold {
@@ -141,22 +138,23 @@ func (s *Stage) voteChanges() (votes votesChange, reports reportsChange) {
 		}
 		for eventID, vote := range it.now.Votes {
 			if !it.votes[eventID] {
-				votes.made = append(votes.made, rows.VoteRowOf(s.tenant, id, vote))
+				votes.made = append(votes.made, rows.VoteRowOf(s.tenant, id, vote).Values())
 			}
 		}
 		for reporter := range it.reports {
 			if _, stays := it.now.Reports[reporter]; !stays {
-				reports.gone = append(reports.gone, []string{id, string(reporter)})
+				reports.gone[id] = append(reports.gone[id], string(reporter))
 			}
 		}
 		for _, report := range it.now.Reports {
 			if was := it.reports[report.Reporter]; was.EventID != report.EventID || was.Suspended != report.Suspended {
-				reports.made = append(reports.made, rows.ReportRowOf(s.tenant, id, report))
+				reports.made = append(reports.made, rows.ReportRowOf(s.tenant, id, report).Values())
 			}
 		}
 	}
-	slices.SortFunc(votes.made, func(a, b rows.VoteRow) int { return strings.Compare(a.EventID, b.EventID) })
-	slices.SortFunc(reports.made, func(a, b rows.ReportRow) int { return strings.Compare(a.EventID, b.EventID) })
+	for _, made := range [][][]any{votes.made, reports.made} {
+		slices.SortStableFunc(made, func(a, b []any) int { return strings.Compare(a[2].(string), b[2].(string)) })
+	}
 	return votes, reports
 }
 
@@ -177,29 +175,11 @@ func (s *Stage) clearVotes(script *rows.Script) {
 	}
 }
 
-func (c votesChange) write(script *rows.Script, s *Stage) {
+func (c rowsChange) write(script *rows.Script, s *Stage, t rows.Source, columns []string, key, then string) {
 	for _, id := range slices.Sorted(maps.Keys(c.gone)) {
 		slices.Sort(c.gone[id])
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Votes.Name).Where("tenant = ?", s.tenant).
-			Where("id = ?", id).
-			Where("event_id IN (?)", bun.List(c.gone[id])))
+		script.AddQuery(s.tx.NewDelete().TableExpr("?", t.Name).Where("tenant = ?", s.tenant).
+			Where("id = ?", id).Where("? IN (?)", bun.Ident(key), bun.List(c.gone[id])))
 	}
-	made := make([][]any, len(c.made))
-	for i := range c.made {
-		made[i] = c.made[i].Values()
-	}
-	s.tables.Votes.Insert(script, rows.VotesColumns, made, "")
-}
-
-func (c reportsChange) write(script *rows.Script, s *Stage) {
-	if len(c.gone) > 0 {
-		script.AddQuery(s.tx.NewDelete().TableExpr("?", s.tables.Reports.Name).
-			Where("tenant = ?", s.tenant).Where("(id, reporter) IN (?)", rows.PairsOf(c.gone)))
-	}
-	made := make([][]any, len(c.made))
-	for i := range c.made {
-		made[i] = c.made[i].Values()
-	}
-	s.tables.Reports.Insert(script, rows.ReportsColumns, made, "ON CONFLICT (tenant, id, reporter) DO UPDATE SET "+
-		setting(s.tables.Reports.Stored([]string{"event_id", "reason", "at", "suspended"})))
+	t.Insert(script, columns, c.made, then)
 }

@@ -47,12 +47,10 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, terms words.ItemTerm
 	}
 	i.knowledge = append(i.knowledge, values)
 	for _, vote := range k.Votes {
-		v := rows.VoteRowOf(tenant, k.ID, vote)
-		i.votes = append(i.votes, v.Values())
+		i.votes = append(i.votes, rows.VoteRowOf(tenant, k.ID, vote).Values())
 	}
 	for _, report := range k.Reports {
-		r := rows.ReportRowOf(tenant, k.ID, report)
-		i.reports = append(i.reports, r.Values())
+		i.reports = append(i.reports, rows.ReportRowOf(tenant, k.ID, report).Values())
 	}
 	return nil
 }

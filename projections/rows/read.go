@@ -170,12 +170,6 @@ func Tuples[T any](rows [][]T) bun.ListValues {
 	return bun.List(values)
 }
 
-// PairsOf selects pairs from a list. SQLite looks up each pair by a key of both columns; for (…, …) IN (VALUES …) it
-// does not.
-func PairsOf(pairs [][]string) schema.QueryWithArgs {
-	return bun.SafeQuery("SELECT column1, column2 FROM (VALUES ?) AS listed", Tuples(pairs))
-}
-
 // EachOf selects the numbers that a part selects for each of some names, all of which are one parameter. The part is
 // given the name as a column.
 func EachOf[T ~string](

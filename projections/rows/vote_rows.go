@@ -38,7 +38,7 @@ func (r *VoteRow) Vote() domain.Vote {
 }
 
 // Values are the columns in the order of [VotesColumns].
-func (r *VoteRow) Values() []any {
+func (r VoteRow) Values() []any {
 	return []any{r.Tenant, r.ID, r.EventID, r.Voter, r.Ballot, r.Verdict, r.TraceID, r.Query, r.Outcome, r.At}
 }
 
@@ -70,6 +70,6 @@ func (r *ReportRow) Report() domain.Report {
 }
 
 // Values are the columns in the order of [ReportsColumns].
-func (r *ReportRow) Values() []any {
+func (r ReportRow) Values() []any {
 	return []any{r.Tenant, r.ID, r.Reporter, r.EventID, r.Reason, r.At, r.Suspended}
 }
