@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -50,7 +51,11 @@ func (b *Browser) inSight(
 		return err
 	}
 	var recorded []struct{ EventID, Stream string }
-	if events = valid(events); len(events) > 0 {
+	events = slices.DeleteFunc(events, func(id string) bool { // no event can have it
+		parsed, err := uuid.Parse(id)
+		return err != nil || parsed.String() != id
+	})
+	if len(events) > 0 {
 		err = p.DB.NewSelect().TableExpr("events AS e").ColumnExpr("e.event_id, e.stream").
 			Where("e.tenant = ?", reader.Tenant).Where("e.event_id IN (?)", bun.List(events)).Scan(ctx, &recorded)
 	}
@@ -80,14 +85,4 @@ func (b *Browser) inSight(
 		}
 	}
 	return err
-}
-
-// valid are the ids that events can have.
-func valid(ids []string) (events []string) {
-	for _, id := range ids {
-		if parsed, err := uuid.Parse(id); err == nil && parsed.String() == id {
-			events = append(events, id)
-		}
-	}
-	return events
 }

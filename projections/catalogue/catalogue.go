@@ -92,19 +92,26 @@ func hasActive(ctx context.Context, db bun.IDB) (bool, error) {
 }
 
 func create(ctx context.Context, engine database.Engine, tx bun.IDB, e Entry) error {
-	tables, err := rows.Definition(engine, KnowledgeName, e.Version)
+	made, err := Definition(engine, e.Version, e.State)
 	if err != nil {
 		return err
 	}
-	indexes, err := rows.Definition(engine, KnowledgeName+"_indexes", e.Version)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, tables+indexes+ViewDefinition(e.Version)); err != nil {
+	if _, err := tx.ExecContext(ctx, made+ViewDefinition(e.Version)); err != nil {
 		return fmt.Errorf("create the tables of %s %d: %w", e.Name, e.Version, err)
 	}
 	_, err = tx.NewInsert().Model(&e).Exec(ctx)
 	return err
+}
+
+// Definition is the SQL that creates what a version has in a state. On PostgreSQL indexes come when it is built. On
+// SQLite building one over a large table would block all writers.
+func Definition(engine database.Engine, version int, state string) (string, error) {
+	tables, err := rows.Definition(engine, KnowledgeName, version)
+	if err != nil || engine == database.Postgres && state == StateBuilding {
+		return tables, err
+	}
+	indexes, err := rows.Definition(engine, KnowledgeName+"_indexes", version)
+	return tables + indexes, err
 }
 
 // ViewDefinition is the definition of the view that people read.

@@ -133,13 +133,9 @@ func (p *Catalogue) LookAt(ctx context.Context, db bun.IDB, again bool, entries 
 				return rows.WithRemedy(err)
 			}
 		}
-		made, err := rows.Definition(p.DB.Engine, KnowledgeName, e.Version)
-		indexes, failed := rows.Definition(p.DB.Engine, KnowledgeName+"_indexes", e.Version)
-		if err := errors.Join(err, failed); err != nil {
+		made, err := Definition(p.DB.Engine, e.Version, e.State)
+		if err != nil {
 			return err
-		}
-		if e.State != StateBuilding { // on PostgreSQL indexes come last
-			made += indexes
 		}
 		p.tables.Store(e.Version, rows.TablesOf(e.Version).InForm(made, there))
 	}

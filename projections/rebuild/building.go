@@ -88,24 +88,13 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 	return v, rows.WithRemedy(err)
 }
 
-// preparedDefinitions are the definitions that a version needs before it is loaded. On SQLite they include the
-// indexes: building one over a large table would block all writers.
-func preparedDefinitions(engine database.Engine) []string {
-	if engine == database.SQLite {
-		return []string{catalogue.KnowledgeName, catalogue.KnowledgeName + "_indexes"}
-	}
-	return []string{catalogue.KnowledgeName}
-}
-
 func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v catalogue.Version) error {
-	for _, name := range preparedDefinitions(p.DB.Engine) {
-		tables, err := rows.Definition(p.DB.Engine, name, v.Version)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, tables); err != nil {
-			return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
-		}
+	made, err := catalogue.Definition(p.DB.Engine, v.Version, v.State)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, made); err != nil {
+		return fmt.Errorf("create the tables of version %d: %w", v.Version, err)
 	}
 	if _, err := tx.NewInsert().Model(&v.Entry).Exec(ctx); err != nil {
 		return err
