@@ -239,6 +239,37 @@ func TestAProcedureIsAPattern(t *testing.T) {
 	}
 }
 
+// A lesson for others has the request that it answers, and nothing that the user tells beside it.
+func TestALessonTellsNothingBesideItsRequest(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"Password for prod is hunter2secret! How do I log in?":                                  "How do I log in?",
+		"The client pays 2.4 million per year and wants to cancel. Please export the contract.": "Please export the contract.",
+		"we are laying off the whole berlin team in june, prepare the offboarding script":       "",
+		"Sales fell by half, and nobody knows yet.\nhow can the report be rebuilt?":             "how can the report be rebuilt?",
+		"Migrate the orders table.":    "Migrate the orders table.",
+		"生产环境的密码是 hunter2secret。怎么登录？": "怎么登录？",
+		"我们六月要裁掉整个柏林团队。请准备离职脚本。":       "请准备离职脚本。",
+	} {
+		steps := "a: 1. Open the door.\n2. Read the log.\n3. Close it."
+		for _, told := range []extraction.Conversation{talk(said, steps), talk(said, "a: POLARITY: negative The build server ran out of disk.")} {
+			for _, f := range extract(t, told).Findings {
+				if f.Private != "" || f.Category != domain.CategoryPatterns && f.Category != domain.CategoryAntipatterns {
+					continue
+				}
+				if f.Task != want && (want != "" || strings.Contains(said, f.Task)) {
+					t.Errorf("%q: %q", said, f.Task)
+				}
+				for word := range strings.FieldsSeq("hunter2secret million laying berlin half 柏林") {
+					if strings.Contains(f.Task+f.Content+f.Abstract, word) {
+						t.Errorf("%q: %+v", said, f)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestHowAToolBehavesIsNoted(t *testing.T) {
 	t.Parallel()
 	found := extract(t, talk("hi", "a: chromedriver 124 requires Chrome 124+."))

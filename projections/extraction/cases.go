@@ -184,7 +184,7 @@ func report(c Conversation) []LessonDraft {
 // failure is the failure to avoid that a negative conversation describes.
 func failure(c Conversation) []LessonDraft {
 	about, asked := c.reportedTask(reported(c))
-	about = unmarked(about)
+	about = requested(unmarked(about))
 	f := LessonDraft{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
 	if asked >= 0 {
 		f.Sources = append(f.Sources, asked)

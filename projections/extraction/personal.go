@@ -82,3 +82,19 @@ func personal(c Conversation, f LessonDraft) string {
 	}
 	return ""
 }
+
+// requested are the questions and requests of a user's message. What users tell beside them stays out of lessons that
+// others read.
+func requested(said string) string {
+	var asked []string
+	for _, s := range text.Sentences(said) {
+		plain := straight.Replace(s)
+		if first, rest, _ := strings.Cut(plain, " "); strings.EqualFold(first, "please") {
+			plain = rest
+		}
+		if strings.ContainsAny(s, "?？") || orders(plain) || either(plain, requesting, requestingHan) {
+			asked = append(asked, s)
+		}
+	}
+	return strings.Join(asked, " ")
+}

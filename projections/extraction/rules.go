@@ -143,8 +143,9 @@ func patterns(c Conversation) []LessonDraft {
 		f.Task = heading
 		if asked := before(c, i); asked >= 0 && m.Role != domain.RoleUser {
 			f.Sources = append(f.Sources, asked)
-			f.Task = strings.TrimSpace(c.Messages[asked].Text())
-			heading = firstLine(f.Task)
+			if f.Task = requested(c.Messages[asked].Text()); f.Task != "" {
+				heading = firstLine(f.Task)
+			}
 		}
 		f.Task = cut(f.Task, longestTask)
 		told := strings.Join(strings.Fields(said), " ")
