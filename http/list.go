@@ -96,11 +96,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 		if err != nil {
 			return nil, 0, err
 		}
-		show := s.items.Verify
-		if list.AsOf != 0 {
-			show = s.items.Hide
-		}
-		if err := show(ctx, c, got.Items...); err != nil {
+		if err := s.items.Show(ctx, c, list.AsOf, got.Items...); err != nil {
 			return nil, 0, err
 		}
 		s.items.Record(c, "list", len(got.Items), func(i int) domain.Retrieved {

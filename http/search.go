@@ -58,11 +58,8 @@ func (s *Server) search(
 	}
 	all := answer.Hits
 	answer.Hits = all[:min(len(all), limit)]
-	items, show := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge }), s.items.Verify
-	if query.AsOf != 0 {
-		show = s.items.Hide
-	}
-	if err := show(ctx, c, items...); err != nil {
+	items := serve.Map(answer.Hits, func(h domain.Found) *domain.Knowledge { return h.Knowledge })
+	if err := s.items.Show(ctx, c, query.AsOf, items...); err != nil {
 		return nil, err
 	}
 	s.items.Record(c, "search", len(answer.Hits), func(i int) domain.Retrieved {

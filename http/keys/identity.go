@@ -284,16 +284,16 @@ func (s Identities) keyHolder(r *http.Request, prefix, hash string) (p domain.Pr
 	if err != nil || !same(hash, found.Hash) {
 		return p, false, wrongKey()
 	}
-	now := s.Now()
+	p, now := found.Principal(tenant, prefix), s.Now()
 	if err := found.CheckValid(now); err != nil {
-		return found.Principal(tenant, prefix), false, err
+		return p, false, err
 	}
 	if found.InvitedBy != "" && r.URL.Path != invitationPath {
-		return found.Principal(tenant, prefix), false, domain.Refuse(domain.ErrForbidden, "this is an invitation, which only gives its holder a key").
+		return p, false, domain.Refuse(domain.ErrForbidden, "this is an invitation, which only gives its holder a key").
 			WithFix("open its link, or POST %s", invitationPath)
 	}
 	s.Keys.Used(tenant, prefix, now)
-	return found.Principal(tenant, prefix), found.ActsFor, nil
+	return p, found.ActsFor, nil
 }
 
 // isRoot tells whether the hash is that of the root key.

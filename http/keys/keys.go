@@ -270,11 +270,11 @@ func (s room) revokeKey(ctx context.Context, c *serve.Call, in *keyInput, body a
 		return nil, err
 	}
 	for range 3 { // an invitation is opened once
-		submission := c.Submission(command)
-		if submission.Command, submission.Then, err = withSuccessors(ctx, keys, command); err != nil {
+		first, then, err := withSuccessors(ctx, keys, command)
+		if err != nil {
 			return nil, err
 		}
-		receipt, err := s.api.Writer.Submit(ctx, submission)
+		receipt, err := c.Submit(ctx, first, nil, then...)
 		if !errors.Is(err, domain.ErrPrecondition) {
 			return keyReply(c, receipt, "", err)
 		}

@@ -310,37 +310,41 @@ func (s members) below(ctx context.Context, c *serve.Call, group domain.Entity) 
 	if !slices.Contains(domain.GroupKinds, group.Kind()) {
 		return 0, nil
 	}
-	const page = 500
-	within := map[domain.Entity][]domain.Entity{} // groups, by those to which they belong
-	for _, kind := range domain.GroupKinds {
-		for after, full := domain.Entity(""), true; full; {
-			some, err := s.directory.Members(ctx, c.Principal.Tenant, kind, after, page)
-			if err != nil {
-				return 0, err
-			}
-			for _, m := range some {
-				after = m.Member
-				for _, above := range m.Groups {
-					within[above.Group] = append(within[above.Group], m.Member)
-				}
-			}
-			full = len(some) == page
-		}
-	}
-	known := map[domain.Entity]bool{group: true}
+	rest, err := All(ctx, s.directory, c.Principal.Tenant, domain.GroupKinds...)
 	for level := []domain.Entity{group}; ; levels++ {
+		isAbove := func(of domain.Membership) bool { return slices.Contains(level, of.Group) }
 		var next []domain.Entity
-		for _, e := range level {
-			for _, m := range within[e] {
-				if !known[m] {
-					known[m], next = true, append(next, m)
-				}
+		rest = slices.DeleteFunc(rest, func(m domain.DirectoryMember) bool {
+			isNext := m.Member != group && slices.ContainsFunc(m.Groups, isAbove)
+			if isNext {
+				next = append(next, m.Member)
 			}
-		}
+			return isNext
+		})
 		if level = next; len(level) == 0 {
-			return levels, nil
+			return levels, err
 		}
 	}
+}
+
+// All lists the members of some kinds, in order of their names.
+func All(
+	ctx context.Context, directory Directory, tenant string, kinds ...string,
+) (all []domain.DirectoryMember, err error) {
+	const page = 500
+	for _, kind := range kinds {
+		for after, more := domain.Entity(""), true; more; {
+			some, err := directory.Members(ctx, tenant, kind, after, page)
+			if err != nil {
+				return nil, err
+			}
+			if more = len(some) == page; more {
+				after = some[page-1].Member
+			}
+			all = append(all, some...)
+		}
+	}
+	return all, nil
 }
 
 func (s members) leave(ctx context.Context, c *serve.Call, in *groupInput, body api.Reason) (*written, error) {

@@ -123,14 +123,11 @@ func (s reviews) closeProposal(
 	command := domain.CloseProposal{
 		By: c.Principal, ID: in.ID, Outcome: domain.Outcome(body.Outcome), Reason: body.Reason,
 	}
-	if err := serve.Merge(c.Found, command.Validate()); err != nil {
-		return nil, err
-	}
-	submission := c.Submission(command)
-	for _, other := range body.Also {
-		command.ID = other
-		submission.Then = append(submission.Then, command)
-	}
-	done, err := s.api.Writer.Submit(ctx, submission)
+	also := serve.Map(body.Also, func(other string) domain.Command {
+		same := command
+		same.ID = other
+		return same
+	})
+	done, err := c.Do(ctx, command, also...)
 	return serve.WrittenOf(done, proposalOf(done), err)
 }

@@ -68,7 +68,7 @@ func (s Server) change(c *call, k *kind) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.all(c, k.around...)
+	all, err := people.All(c, s.Directory, c.by.Tenant, k.around...)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, err
 	if _, err := domain.ParseEntity(string(m.Member)); err != nil || name == "" {
 		return m, word("invalidValue").is("%s must be 1 to 128 of A-Z a-z 0-9 . _ @ -", attribute)
 	}
-	known, err := s.all(c, k.of...)
+	known, err := people.All(c, s.Directory, c.by.Tenant, k.of...)
 	if err != nil {
 		return m, err
 	}

@@ -12,6 +12,7 @@ import (
 	filter "github.com/scim2/filter-parser/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/people"
 )
 
 // kind is a type of resources.
@@ -76,25 +77,6 @@ func (k *kind) withMembers(c *call) bool {
 	return k == groups && !strings.Contains(c.r.URL.Query().Get("excludedAttributes"), "members")
 }
 
-// all lists the members of some kinds of entities, in order of their names.
-func (s Server) all(c *call, of ...string) (all []domain.DirectoryMember, err error) {
-	const page = 500
-	for _, kind := range of {
-		after := domain.Entity("")
-		for more := true; more; {
-			some, err := s.Directory.Members(c, c.by.Tenant, kind, after, page)
-			if err != nil {
-				return nil, err
-			}
-			if more = len(some) == page; more {
-				after = some[page-1].Member
-			}
-			all = append(all, some...)
-		}
-	}
-	return all, nil
-}
-
 // find is the member of the path. A deactivated group does not exist.
 func (s Server) find(c *call, k *kind) (m domain.DirectoryMember, err error) {
 	known, err := s.Directory.Known(c, c.by.Tenant, []domain.Entity{domain.Entity(c.id)})
@@ -145,13 +127,13 @@ func (s Server) list(c *call, k *kind) error {
 	if err != nil {
 		return err
 	}
-	members, err := s.all(c, k.of...)
+	members, err := people.All(c, s.Directory, c.by.Tenant, k.of...)
 	if err != nil {
 		return err
 	}
 	var all []domain.DirectoryMember
 	if k.withMembers(c) {
-		all, err = s.all(c, k.around...)
+		all, err = people.All(c, s.Directory, c.by.Tenant, k.around...)
 	}
 	if err != nil {
 		return err

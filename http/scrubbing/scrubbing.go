@@ -136,21 +136,23 @@ func (s scrubbings) redactionRoutes() {
 	}, s.redact)
 }
 
-// span is the part of the log that a page looks at.
-func (s scrubbings) span(ctx context.Context, c *serve.Call, in *spanInput) (api.LogSpan, error) {
+// span is the part of the log that a page looks at, what is found there, and how far the search came.
+func (s scrubbings) span(
+	ctx context.Context, c *serve.Call, in *spanInput,
+) (span api.LogSpan, found []domain.Detection, through int64, err error) {
 	since, until := body.AsOf(in.Since).Parse(&c.Found, "since"), body.AsOf(in.Until).Parse(&c.Found, "until")
 	asked := *in
 	asked.Cursor = ""
-	var span api.LogSpan
 	place, err := serve.PlaceOf(in.Cursor, asked)
 	if err = serve.Merge(c.Found, err); err != nil {
-		return span, err
+		return span, nil, 0, err
 	}
 	if span.From, span.To, err = s.recorded.Span(ctx, c.Principal.Tenant, since, until); err != nil {
-		return span, err
+		return span, nil, 0, err
 	}
 	span.From = max(span.From, place)
-	return span, nil
+	found, through, err = s.recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
+	return span, found, through, err
 }
 
 // reached is the span of a page, up to the position that it reached.
@@ -167,11 +169,7 @@ func (s scrubbings) findings(ctx context.Context, c *serve.Call, in *spanInput) 
 	if !c.Principal.SeesAll() {
 		return nil, domain.Refuse(domain.ErrForbidden, "what could be redacted is for admins and auditors")
 	}
-	span, err := s.span(ctx, c, in)
-	if err != nil {
-		return nil, err
-	}
-	found, through, err := s.recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
+	span, found, through, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +203,7 @@ func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*
 	if !c.Principal.IsTenantAdmin() {
 		return nil, domain.Refuse(domain.ErrForbidden, "redacting what is recorded is for admins")
 	}
-	span, err := s.span(ctx, c, in)
-	if err != nil {
-		return nil, err
-	}
-	found, through, err := s.recorded.Recorded(ctx, c.Principal.Tenant, span.From, span.To)
+	span, found, through, err := s.span(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}

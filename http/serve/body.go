@@ -116,12 +116,7 @@ func (c *Call) ChangeAll(
 		return domain.Receipt{}, err
 	}
 	command, then, invalid := decide(c.Target(id, revisions))
-	if err := Merge(c.Found, invalid); err != nil {
-		return domain.Receipt{}, err
-	}
-	submission := c.Submission(command)
-	submission.Then = then
-	return c.API.Writer.Submit(ctx, submission)
+	return c.Submit(ctx, command, invalid, then...)
 }
 
 // ReadBody reads a JSON body. It adds bad fields to c.Found, and keeps the body for the fingerprint of the request.

@@ -179,17 +179,22 @@ func Strong(tag string) (int64, bool) {
 	return revision, err == nil && revision > 0 && tag == Etag(revision)
 }
 
-// Submit submits a command, unless it or the request is invalid. The error names every bad field.
-func (c *Call) Submit(ctx context.Context, command domain.Command, invalid error) (domain.Receipt, error) {
+// Submit submits a command and those that happen with it, unless it or the request is invalid. The error names every
+// bad field.
+func (c *Call) Submit(
+	ctx context.Context, command domain.Command, invalid error, then ...domain.Command,
+) (domain.Receipt, error) {
 	if err := Merge(c.Found, invalid); err != nil {
 		return domain.Receipt{}, err
 	}
-	return c.API.Writer.Submit(ctx, c.Submission(command))
+	submission := c.Submission(command)
+	submission.Then = then
+	return c.API.Writer.Submit(ctx, submission)
 }
 
-// Do submits a command, unless it or the request is invalid. The error names every bad field.
-func (c *Call) Do(ctx context.Context, command Validated) (domain.Receipt, error) {
-	return c.Submit(ctx, command, command.Validate())
+// Do submits a command as [Call.Submit] does.
+func (c *Call) Do(ctx context.Context, command Validated, then ...domain.Command) (domain.Receipt, error) {
+	return c.Submit(ctx, command, command.Validate(), then...)
 }
 
 func (c *Call) Access(kind string, status int) domain.Access {

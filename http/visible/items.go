@@ -101,6 +101,14 @@ func (s Items) Verify(ctx context.Context, c *serve.Call, items ...*domain.Knowl
 	return err
 }
 
+// Show prepares items as they are, or were at a position of the log: as [Items.Verify] does, or [Items.Hide].
+func (s Items) Show(ctx context.Context, c *serve.Call, position int64, items ...*domain.Knowledge) error {
+	if position != 0 {
+		return s.Hide(ctx, c, items...)
+	}
+	return s.Verify(ctx, c, items...)
+}
+
 // Record records that the caller was given items.
 func (s Items) Record(c *serve.Call, kind string, count int, item func(i int) domain.Retrieved) {
 	if s.Recorder == nil || count == 0 || !s.Recorder.Wants() {

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -35,10 +36,7 @@ func (c Config) backups(s *Service) (*backups, error) {
 	if c.Backup == "" {
 		return nil, nil //nolint:nilnil // as said
 	}
-	place, name, err := backup.At(c.Backup)
-	if err == nil && name != "" { // a place, even without a slash at its end
-		place, _, err = backup.At(c.Backup + "/")
-	}
+	place, _, err := backup.At(strings.TrimSuffix(c.Backup, "/") + "/") // a place, even without a slash at its end
 	b := &backups{backingUp: c.backingUp, place: place, source: backup.Source{
 		DB: s.db, Data: c.Data, Passphrase: BackupPassphrase(), Logger: s.logger,
 	}}
