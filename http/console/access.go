@@ -102,40 +102,38 @@ func readMembers(p *page) (map[string]bool, error) {
 
 // showAccess shows the keys that are valid, or those that were not used for a long time, or all.
 func showAccess(p *page) (any, error) {
-	create := newForm(p, newKeyFields())
+	data := &access{Create: newForm(p, newKeyFields())}
 	if p.NoAuth() {
-		create.Values["role"] = "admin" // the API requires it of the first key
+		data.Create.Values["role"] = "admin" // the API requires it of the first key
 	}
-	return accessWith(p, create)
+	return data, data.read(p)
 }
 
-func accessWith(p *page, create *form) (*access, error) {
+func (d *access) read(p *page) error {
 	all, err := readKeys(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known, err := readMembers(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	show := p.param("show")
-	data := &access{Create: create}
-	data.First = p.NoAuth()
+	d.First = p.NoAuth()
 	for _, k := range all {
 		k.Unknown = len(known) > 0 && !known[k.Subject]
 		switch {
 		case show == "unused" && !k.Unused:
 		case k.State == "valid" || k.State == "invited" || show == "all":
-			data.Keys = append(data.Keys, k)
+			d.Keys = append(d.Keys, k)
 		default:
-			data.Ended++
+			d.Ended++
 		}
 	}
 	if p.Moment.Past() {
-		data.Create = nil
-		return data, nil
+		d.Create = nil
 	}
-	return data, nil
+	return nil
 }
 
 func newKeyFields() []field {
@@ -155,18 +153,10 @@ func newKeyFields() []field {
 
 // createKey creates the key of a form. The key itself is in this answer alone.
 func createKey(p *page) (any, error) {
-	create := newForm(p, newKeyFields())
-	request := client.Post(newKeyOf(create), "v1", "keys")
+	data := &access{Create: newForm(p, newKeyFields())}
 	var made api.IssuedKey
-	_, err := p.write(request, &made)
-	switch {
-	case create.refuse(err):
-		data, err := accessWith(p, create)
-		if err != nil {
-			return nil, err
-		}
-		return nil, answer(p, "access", data, create.Refused.Status)
-	case err != nil:
+	_, err := p.write(client.Post(newKeyOf(data.Create), "v1", "keys"), &made)
+	if err := data.Create.failed(p, err, "access", data, data.read); err != nil {
 		return nil, err
 	}
 	return nil, showKey(p, made)

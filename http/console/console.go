@@ -74,11 +74,11 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
 	if cfg.First != nil {
-		c.routes.HandleFunc("GET "+Root+"first", c.showFirst)
+		c.routes.HandleFunc("GET "+Root+"first", c.showEmpty("first", first{}))
 		c.routes.HandleFunc("POST "+Root+"first", c.makeFirst)
 	}
 	if cfg.OpenSession != nil {
-		c.routes.HandleFunc("GET "+Root+"invited", c.showInvited)
+		c.routes.HandleFunc("GET "+Root+"invited", c.showEmpty("invited", invited{}))
 		c.routes.HandleFunc("POST "+Root+"invited", c.openInvited)
 	}
 	if cfg.Provider != nil {

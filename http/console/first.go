@@ -11,11 +11,14 @@ type first struct {
 	Refused             *problem
 }
 
-// showFirst shows the page that the link of a new server leads to. Its token is behind the #, as in an invitation.
-func (c *Console) showFirst(w http.ResponseWriter, r *http.Request) {
-	p := c.page(w, r)
-	p.Data = first{}
-	p.render("first", http.StatusOK)
+// showEmpty shows the page that the link of a new server or of an invitation leads to. Its secret is behind the #, which
+// no browser sends and no log has: a script puts it into the form.
+func (c *Console) showEmpty(view string, data any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p := c.page(w, r)
+		p.Data = data
+		p.render(view, http.StatusOK)
+	}
 }
 
 // makeFirst makes the first admin's key, shows it, and logs the admin in.

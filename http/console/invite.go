@@ -57,14 +57,6 @@ type invited struct {
 	Refused  *problem
 }
 
-// showInvited asks for the code of an invitation. It is behind the # of the link, which no browser sends and no log has:
-// a script puts it into the form.
-func (c *Console) showInvited(w http.ResponseWriter, r *http.Request) {
-	p := c.page(w, r)
-	p.Data = invited{}
-	p.render("invited", http.StatusOK)
-}
-
 // openInvited shows who invites whom to what. If the person has accepted, it exchanges the invitation for a key, shows
 // it, and logs the person in.
 func (c *Console) openInvited(w http.ResponseWriter, r *http.Request) {
