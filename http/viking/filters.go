@@ -160,13 +160,13 @@ func (c condition) timeRange(f *domain.Filter) error {
 	}{
 		{"gte", from, 0}, {"gt", from, time.Microsecond}, {"lt", to, 0}, {"lte", to, time.Microsecond},
 	} {
-		var given *string
-		if raw, has := c.members[b.name]; !has || string(raw) == "null" {
+		raw, has := c.members[b.name]
+		if !has || string(raw) == "null" {
 			continue
-		} else if json.Unmarshal(raw, &given) != nil {
-			given = new("")
 		}
-		at, isDate, err := timeOf(*given, time.Now())
+		var given string
+		_ = json.Unmarshal(raw, &given) // what is no text is no time either
+		at, isDate, err := timeOf(given, time.Now())
 		if err != nil {
 			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
 		}

@@ -72,7 +72,6 @@ const fence = "---"
 
 var spacedFence = regexp.MustCompile(`(?m)^(?:---[ \t]+|\.\.\.[ \t]*)$`)
 
-// fieldName is the name of a field of front matter, in whatever case.
 var fieldName = regexp.MustCompile(`(?m)^[A-Za-z][\w-]*:`)
 
 // frontMatter is the text between the fences at the beginning of a skill.

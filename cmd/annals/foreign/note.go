@@ -138,7 +138,6 @@ func isInstructions(file string) bool {
 	}, name)
 }
 
-// frontEnd ends the fields of a note.
 var frontEnd = regexp.MustCompile(`\n(?:---|\.\.\.)[ \t]*\n`)
 
 // frontMatter splits the fields at the beginning of a note from its text. Their names are in lower case.
@@ -151,24 +150,23 @@ func frontMatter(text string) (said map[string]any, head, body string) {
 		return said, "", text
 	}
 	head, body = rest[:end[0]], rest[end[1]:]
-	if yaml.Unmarshal([]byte(head), &said) == nil && len(said) > 0 {
-		for _, key := range slices.Collect(maps.Keys(said)) {
-			value := said[key]
-			delete(said, key)
-			said[strings.ToLower(key)] = value
+	given := map[string]any{}
+	if yaml.Unmarshal([]byte(head), &given) != nil || len(given) == 0 {
+		given = map[string]any{} // such as globs: **/*.ts, which is no YAML
+		for line := range strings.Lines(head) {
+			line = strings.TrimSpace(line)
+			key, value, is := strings.Cut(line, ":")
+			if line != "" && (!is || strings.ContainsAny(key, " #")) {
+				return said, "", text // a text between two lines
+			}
+			given[key] = strings.TrimSpace(value)
 		}
-		return said, head, body
+		delete(given, "")
 	}
-	said = map[string]any{} // such as globs: **/*.ts, which is no YAML
-	for line := range strings.Lines(head) {
-		line = strings.TrimSpace(line)
-		key, value, is := strings.Cut(line, ":")
-		if line != "" && (!is || strings.ContainsAny(key, " #")) {
-			return map[string]any{}, "", text // a text between two lines
-		}
-		said[strings.ToLower(key)] = strings.TrimSpace(value)
+	for key, value := range given {
+		said[strings.ToLower(key)] = value
 	}
-	if delete(said, ""); len(said) == 0 {
+	if len(said) == 0 {
 		return said, "", text
 	}
 	return said, head, body
