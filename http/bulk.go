@@ -62,10 +62,8 @@ func (s *Server) rememberMany(
 	})
 }
 
-type actsInput struct{}
-
 // acts does something to many items.
-func (s *Server) acts(_ context.Context, c *serve.Call, _ *actsInput) (*serve.Streamed, error) {
+func (s *Server) acts(_ context.Context, c *serve.Call, _ *struct{}) (*serve.Streamed, error) {
 	media, err := serve.MediaType(c.Request, serve.JSONType, serve.LinesType)
 	if err != nil {
 		return nil, err

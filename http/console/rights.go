@@ -77,7 +77,6 @@ func (a act) fits(p *page, is state) bool {
 	return sense && may(p, a.Right, is)
 }
 
-// refuse says why an act does not fit.
 func (a act) refuse(p *page, id string, is state) error {
 	switch {
 	case a.fits(p, is):

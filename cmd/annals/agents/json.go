@@ -129,7 +129,6 @@ func (e jsonEdit) take(text []byte) ([]byte, error) {
 	return doc.Pack(), err
 }
 
-// isAlone tells whether a list or an object has one part.
 func isAlone(v *hujson.Value) bool {
 	if list, is := v.Value.(*hujson.Array); is {
 		return len(list.Elements) == 1

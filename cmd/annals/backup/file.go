@@ -136,13 +136,10 @@ const whichFile = "name a file that annals backup has written, whole"
 // Is tells whether a word names a backup: by its address, which no id of an item can be, its suffix, or because it is
 // a file of SQLite.
 func Is(word string) bool {
-	if strings.HasPrefix(word, bucketScheme) || strings.HasSuffix(word, suffix) || strings.Contains(word, "/") {
-		return true
-	}
-	return IsSQLite(word)
+	return strings.HasPrefix(word, bucketScheme) || strings.HasSuffix(word, suffix) || strings.Contains(word, "/") ||
+		IsSQLite(word)
 }
 
-// IsSQLite tells whether a path is a file of SQLite.
 func IsSQLite(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -410,7 +410,6 @@ func (e *examination) embedder(settings serve.Embedder) {
 	e.note("embedder", fine, "", "a server started here would use %s: %s", chosen.Name(), why)
 }
 
-// backups notes the newest backup that can be read.
 func (e *examination) backups(c *terminal.Console, address string) {
 	place, err := backup.PlaceAt(address)
 	if err != nil {

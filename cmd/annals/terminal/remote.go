@@ -68,7 +68,6 @@ func (c *Console) KeepKey(parsed *kong.Context) (warning string) {
 	return warning
 }
 
-// origin is the scheme, host and port of an address.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
