@@ -168,12 +168,7 @@ func newKeyOf(f *form) map[string]any {
 		"subject": f.text("subject"), "role": f.text("role"), "note": f.text("note"), "acts_for": f.Values["acts_for"] != "",
 		"publish_public": f.Values["publish_public"] != "",
 	}
-	if memberships := linesOf(f.Values["memberships"]); memberships != nil {
-		asked["memberships"] = memberships
-	}
-	if only := linesOf(f.Values["acts_for_only"]); only != nil {
-		asked["acts_for_only"] = only
-	}
+	f.put(asked, true, "memberships", "acts_for_only")
 	if until := f.text("expires_at"); until != "" {
 		asked["expires_at"] = until
 		if date, err := time.Parse(time.DateOnly, until); err == nil {

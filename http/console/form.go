@@ -49,6 +49,17 @@ func newForm(p *page, fields []field) *form {
 
 func (f *form) text(name string) string { return strings.TrimSpace(f.Values[name]) }
 
+// put puts what was typed into fields into a request, as a text or as lines. Empty fields are left out.
+func (f *form) put(asked map[string]any, asLines bool, names ...string) {
+	for _, name := range names {
+		if lines := linesOf(f.Values[name]); asLines && lines != nil {
+			asked[name] = lines
+		} else if value := f.text(name); !asLines && value != "" {
+			asked[name] = value
+		}
+	}
+}
+
 // failed answers with the form of data again, if the API refused it, after the rest of the page was read. It returns
 // nil if err is nil.
 func (f *form) failed(p *page, err error, view string, data any, rest ...func(*page) error) error {

@@ -188,14 +188,8 @@ func addResource(p *page) (any, error) {
 	}
 	var added addedResource
 	if err == nil {
-		for _, field := range data.Fields {
-			if value := data.text(field.Name); value != "" {
-				asked[field.Name] = value
-			}
-		}
-		if tags := linesOf(data.Values["tags"]); tags != nil {
-			asked["tags"] = tags
-		}
+		data.put(asked, false, namesOf(data.Fields)...)
+		data.put(asked, true, "tags")
 		if data.URI != resourceRoot {
 			asked["parent"] = data.URI
 		}

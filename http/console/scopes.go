@@ -126,9 +126,7 @@ func changePolicy(p *page) (any, error) {
 		if days, err := strconv.Atoi(data.text("every_days")); err == nil {
 			body["every_days"] = days
 		}
-		if verifier := data.text("verifier"); verifier != "" {
-			body["verifier"] = verifier
-		}
+		data.put(body, false, "verifier")
 		request.Body = body
 	}
 	p.note(request)

@@ -75,14 +75,8 @@ func subscribe(p *page) (any, error) {
 		data.Values["what"], data.unknown = p.r.PostFormValue("what"), nil
 	}
 	asked := map[string]any{follows: data.text("what")}
-	for _, name := range []string{"webhook", "note"} {
-		if value := data.text(name); value != "" {
-			asked[name] = value
-		}
-	}
-	if events := linesOf(data.Values["events"]); events != nil {
-		asked["events"] = events
-	}
+	data.put(asked, false, "webhook", "note")
+	data.put(asked, true, "events")
 	var made api.Subscription
 	_, err := p.write(client.Post(asked, "v1", "subscriptions"), &made)
 	if err := data.failed(p, err, "subscriptions", data, data.read); err != nil {
