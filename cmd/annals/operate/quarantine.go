@@ -124,14 +124,17 @@ type quarantine struct {
 }
 
 // of finds the projection. It is the named one, or the only one that has quarantined the stream, or any stream if
-// none is named. It is empty if nothing is quarantined. Command is the example for an ambiguous request.
-func (q quarantine) of(ctx context.Context, server *client.Client, command string) (string, error) {
-	if q.Projection != "" {
-		return q.Projection, nil
+// none is named. It is empty, which is said, if nothing is quarantined. Command is the example for an ambiguous request.
+func (q quarantine) of(
+	ctx context.Context, c *terminal.Console, command string,
+) (server *client.Client, projection string, err error) {
+	server, err = q.Connect()
+	if err != nil || q.Projection != "" {
+		return server, q.Projection, err
 	}
 	having, err := readQuarantines(ctx, server, q.Stream)
 	if err != nil {
-		return "", err
+		return server, "", err
 	}
 	switch {
 	case len(having) > 1:
@@ -139,32 +142,25 @@ func (q quarantine) of(ctx context.Context, server *client.Client, command strin
 		for _, other := range having {
 			names = append(names, other.projection)
 		}
-		return "", terminal.Wrong(fmt.Sprintf("say which: %s --projection %s", command, names[0]),
+		return server, "", terminal.Wrong(fmt.Sprintf("say which: %s --projection %s", command, names[0]),
 			"%s have %s in quarantine", strings.Join(names, " and "), cmp.Or(q.Stream, "something"))
 	case len(having) == 1:
-		return having[0].projection, nil
+		return server, having[0].projection, nil
 	case q.Stream != "":
-		return "", &terminal.Failure{
+		return server, "", &terminal.Failure{
 			Code: terminal.ExitNotFound, Detail: q.Stream + " is in the quarantine of no projection",
 			Fix: "annals quarantine list shows what is",
 		}
 	}
-	return "", nil
+	return server, "", nothingQuarantined(c, "")
 }
 
 type quarantineReplayCommand struct{ quarantine }
 
 func (q *quarantineReplayCommand) Run(ctx context.Context, c *terminal.Console) error {
-	server, err := q.Connect()
-	if err != nil {
+	server, projection, err := q.of(ctx, c, strings.TrimSpace("annals quarantine replay "+q.Stream))
+	if err != nil || projection == "" {
 		return err
-	}
-	projection, err := q.of(ctx, server, strings.TrimSpace("annals quarantine replay "+q.Stream))
-	if err != nil {
-		return err
-	}
-	if projection == "" {
-		return nothingQuarantined(c, "")
 	}
 	request := client.Post(nil, quarantineOf(projection, "replay")...)
 	request.Query = url.Values{}
@@ -214,16 +210,9 @@ func (q *quarantineSkipCommand) Run(ctx context.Context, c *terminal.Console) er
 	if (q.Stream == "") != q.All {
 		return terminal.Wrong("annals quarantine skip STREAM, or --all", "name one stream, or say that you mean all")
 	}
-	server, err := q.Connect()
-	if err != nil {
+	_, projection, err := q.of(ctx, c, "annals quarantine skip "+cmp.Or(q.Stream, "--all"))
+	if err != nil || projection == "" {
 		return err
-	}
-	projection, err := q.of(ctx, server, "annals quarantine skip "+cmp.Or(q.Stream, "--all"))
-	if err != nil {
-		return err
-	}
-	if projection == "" {
-		return nothingQuarantined(c, "")
 	}
 	request := client.Post(nil, quarantineOf(projection, "skip")...)
 	request.Query = url.Values{"stream": {q.Stream}}
