@@ -67,7 +67,8 @@ func New(cfg Config) *Server {
 	})
 	s.api = &serve.API{
 		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Reader}, Huma: described, MaxBody: cfg.MaxBody,
-		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}), Admit: s.admit, Authenticate: s.Callers.Identify,
+		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}),
+		Admit: s.admit, Authenticate: s.Callers.Identify,
 	}
 	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Verification, Recorder: cfg.Recorder}
 	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}

@@ -11,7 +11,7 @@ type first struct {
 	Refused             *problem
 }
 
-// showEmpty shows the page that the link of a new server or of an invitation leads to. Its secret is behind the #, which
+// showEmpty shows the page that the link of a new server or an invitation leads to. Its secret is behind the #, which
 // no browser sends and no log has: a script puts it into the form.
 func (c *Console) showEmpty(view string, data any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -72,8 +72,9 @@ func (b Base) Config(t *testing.T) annalshttp.Config {
 	return annalshttp.Config{
 		Verification: verifications, Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
-		Sessions: sessions.Sessions{Log: b.Log}, Personal: extraction.Personal, Directory: people.Directory{Log: b.Log.Reader},
-		Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
+		Sessions: sessions.Sessions{Log: b.Log}, Personal: extraction.Personal,
+		Directory: people.Directory{Log: b.Log.Reader},
+		Version:   "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 	}
 }
 

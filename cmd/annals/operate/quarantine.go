@@ -124,7 +124,7 @@ type quarantine struct {
 }
 
 // of finds the projection. It is the named one, or the only one that has quarantined the stream, or any stream if
-// none is named. It is empty, which is said, if nothing is quarantined. Command is the example for an ambiguous request.
+// none is named. It is empty, and says so, if nothing is quarantined. Command is an example for an ambiguous request.
 func (q quarantine) of(
 	ctx context.Context, c *terminal.Console, command string,
 ) (server *client.Client, projection string, err error) {
