@@ -292,7 +292,8 @@ func (c JoinGroup) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		chain += 1 + c.Below
 	}
 	if chain > maxDepth {
-		return nil, Refuse(ErrConflict, "this would be a chain of %d groups, and at most %d pass on a member", chain, maxDepth)
+		return nil, Refuse(ErrConflict, "this would be a chain of %d groups, and at most %d pass on a member",
+			chain, maxDepth)
 	}
 	return []Fact{MemberJoined{Group: c.Group, Role: role}}, nil
 }

@@ -32,7 +32,8 @@ var forms = map[string]struct{ sqlite, postgres string }{
 	"retyped": {
 		`ALTER TABLE knowledge_1 ADD COLUMN other TEXT; UPDATE knowledge_1 SET other = helpful;
 		ALTER TABLE knowledge_1 DROP COLUMN helpful; ALTER TABLE knowledge_1 RENAME COLUMN other TO helpful`,
-		`ALTER TABLE knowledge_1 ALTER COLUMN helpful TYPE text, ALTER COLUMN tags TYPE json, ALTER COLUMN words TYPE bigint,
+		`ALTER TABLE knowledge_1 ALTER COLUMN helpful TYPE text USING helpful || ' votes', ALTER COLUMN tags TYPE json,
+			ALTER COLUMN words TYPE bigint,
 			ALTER COLUMN stale_since TYPE text, ALTER COLUMN held TYPE text, ALTER COLUMN scopes TYPE jsonb;
 		ALTER TABLE knowledge_1 ADD COLUMN mood bytea NOT NULL DEFAULT '';
 		ALTER TABLE knowledge_1 ALTER COLUMN mood DROP DEFAULT;

@@ -277,7 +277,8 @@ func usageOf(r domain.Usage) api.Usage {
 }
 
 var usageColumns = serve.ColumnsOf[api.Usage](`
-	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id authentication
+	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id
+	authentication
 `)
 
 type usageInput struct {

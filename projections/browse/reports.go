@@ -346,7 +346,8 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 		voices := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).
 			Join("JOIN events AS e ON e.tenant = v.tenant AND e.event_id = v.event_id"). // who voted, and for whom
 			ColumnExpr("v.at, 'found helpful', e.actor, coalesce(e.on_behalf_of, ''), v.id, 0, 0.0, '', 0").
-			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text), e.authentication").
+			ColumnExpr("coalesce(e.request_id, ''), coalesce(e.correlation_id, ''), v.trace_id, CAST(v.event_id AS text)").
+			ColumnExpr("e.authentication").
 			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
 		voices = within(voices, q, "e.actor", "e.on_behalf_of", "v.at")
 		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)

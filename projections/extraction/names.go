@@ -47,13 +47,29 @@ var (
 
 // Words are in clusters by what they mean, and so are names by where they are from.
 var (
-	reports = meanings("software browser server linux windows python database version install driver script module command library",
-		"error file page login download button form cell column header table spreadsheet", "chrome firefox java ubuntu oracle google microsoft excel photoshop",
-		"element session failure timeout missing parsing restart retry network process memory disk thread", "reason cause impact result issue environment region field record condition symptom severity sequence skill summary",
-		"use build check run add keep make create set change open close move avoid merge split wait", "migration export import backup upload installation update delivery access support")
-	peoples = meanings("bob alice john mary peter anna tom susan kevin laura james", "miller smith johnson jones brown taylor davis wilson", "mohammed ahmed omar yusuf hassan ali fatima khalid",
-		"ivan olga dmitri boris sergei natasha vladimir", "raj priya patel sharma singh gupta kumar", "wang li zhang chen liu yang wei ming", "hans klaus jürgen schmidt müller fischer wagner becker", "pierre jean luc marie claude françois",
-		"carlos maria garcia juan jose luis fernandez rodriguez", "tanaka suzuki yuki hiro kenji sakura takahashi", "sven lars ingrid erik olsen andersson", "rossi marco giovanni luca giuseppe paolo")
+	reports = meanings(
+		"software browser server linux windows python database version install driver script module command library",
+		"error file page login download button form cell column header table spreadsheet",
+		"chrome firefox java ubuntu oracle google microsoft excel photoshop",
+		"element session failure timeout missing parsing restart retry network process memory disk thread",
+		"reason cause impact result issue environment region field record condition symptom severity sequence skill summary",
+		"use build check run add keep make create set change open close move avoid merge split wait",
+		"migration export import backup upload installation update delivery access support",
+	)
+	peoples = meanings(
+		"bob alice john mary peter anna tom susan kevin laura james",
+		"miller smith johnson jones brown taylor davis wilson",
+		"mohammed ahmed omar yusuf hassan ali fatima khalid",
+		"ivan olga dmitri boris sergei natasha vladimir",
+		"raj priya patel sharma singh gupta kumar",
+		"wang li zhang chen liu yang wei ming",
+		"hans klaus jürgen schmidt müller fischer wagner becker",
+		"pierre jean luc marie claude françois",
+		"carlos maria garcia juan jose luis fernandez rodriguez",
+		"tanaka suzuki yuki hiro kenji sakura takahashi",
+		"sven lars ingrid erik olsen andersson",
+		"rossi marco giovanni luca giuseppe paolo",
+	)
 )
 
 // meanings are the mean vectors of clusters of words.
@@ -109,7 +125,8 @@ func ofThing(s string) bool {
 	return false
 }
 
-// names reports whether a text may be about a person. It knows things better than names, so that it errs towards persons.
+// names reports whether a text may be about a person. It knows things better than names, so that it errs towards
+// persons.
 func names(s string) bool {
 	for line := range strings.SplitSeq(straight.Replace(s), "\n") {
 		if person().MatchString(line) || named(line) {

@@ -127,7 +127,8 @@ func patterns(c Conversation) []LessonDraft {
 		reports := reporting().FindStringSubmatch(m.Text())
 		said := strings.TrimSpace(reporting().ReplaceAllString(m.Prose(), ""))
 		steps := step().FindAllStringIndex(said, -1)
-		if !m.speaks() || reports != nil && reports[1] == "" || len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
+		if !m.speaks() || reports != nil && reports[1] == "" ||
+			len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
 			continue
 		}
 		f := LessonDraft{Category: domain.CategoryPatterns, Sources: []int{i}, Tags: tagsOf("", "")}

@@ -153,14 +153,14 @@ func (s *Stage) footprintOf(ids []string) (catalogue.Footprint, error) {
 
 // clearVoteTexts deletes the texts of votes and reports; the votes and reports stay.
 func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *rows.Script) {
-	clear := func(table rows.Source, columns ...string) {
+	empty := func(table rows.Source, columns ...string) {
 		for _, column := range table.Stored(columns) {
 			script.AddQuery(tx.NewUpdate().TableExpr("?", table.Name).Set("? = ''", bun.Ident(column)).
 				Where("tenant = ?", r.Tenant).Where("id IN (?)", bun.List(r.IDs)))
 		}
 	}
-	clear(t.Votes, "query", "outcome")
-	clear(t.Reports, "reason")
+	empty(t.Votes, "query", "outcome")
+	empty(t.Reports, "reason")
 }
 
 // itemsOf are the items as a version has them.

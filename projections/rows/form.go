@@ -159,10 +159,10 @@ var kinds = map[string]string{
 	"uuid": "00000000-0000-0000-0000-000000000000",
 }
 
-// isReadable tells whether values of a type can be stored as another one, and read back. All can as text.
+// isReadable tells whether each value of a type can be read as one of another. A text may say anything.
 func isReadable(stored, wanted string) bool {
 	kind := kinds[stored]
-	return stored == wanted || kind == "''" || kind != "" && kind == kinds[wanted]
+	return stored == wanted || kind != "" && kind == kinds[wanted]
 }
 
 // standIns are expressions for columns that a table lacks, if not an empty value. They hide an item rather than show

@@ -197,7 +197,8 @@ func dataOf(ctx context.Context, server *client.Client, address string) string {
 func (m machine) own(c *terminal.Console, server, key, data string) []change {
 	file := cmp.Or(c.Settings.File, filepath.Join(m.config, "annals", "annals.yaml"))
 	return []change{
-		{file, "server", yamlEdit{[]string{"server"}, server}}, {file, "key", yamlEdit{[]string{"api-key"}, key}},
+		{file, "server", yamlEdit{[]string{"server"}, server}},
+		{file, "key", yamlEdit{[]string{"api-key"}, key}},
 		{file, "data", yamlEdit{[]string{"data"}, data}},
 	}
 }
