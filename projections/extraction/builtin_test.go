@@ -190,10 +190,16 @@ func TestTheMarkOfAFailureIsNotToldWithIt(t *testing.T) {
 
 func TestACompletedTaskIsACase(t *testing.T) {
 	t.Parallel()
-	found := extract(t, talk("build a dashboard from sales.xlsx", "a: Final response: the dashboard has four charts", "a: Tool sequence: shell:xlsx_to_csv"))
-	i := slices.IndexFunc(found.Findings, func(f extraction.LessonDraft) bool { return f.Category == domain.CategoryCases })
-	if i < 0 || found.Findings[i].Task != "build a dashboard from sales.xlsx" || !strings.Contains(found.Findings[i].Content, "xlsx_to_csv") {
-		t.Errorf("%+v", found.Findings)
+	for _, told := range [][]string{
+		{"a: Final response: the dashboard has four charts", "a: Tool sequence: shell:xlsx_to_csv"},
+		{"a: Task: a dashboard\nTool sequence: shell:xlsx_to_csv\nEnvironment: Ubuntu 24.04\nFinal response: the dashboard has four charts"},
+		{"a: **Tool sequence:** shell:xlsx_to_csv\n**Final response:** the dashboard has four charts"},
+	} {
+		found := extract(t, talk(append([]string{"build a dashboard from sales.xlsx"}, told...)...))
+		i := slices.IndexFunc(found.Findings, func(f extraction.LessonDraft) bool { return f.Category == domain.CategoryCases })
+		if i < 0 || found.Findings[i].Task != "build a dashboard from sales.xlsx" || strings.Count(found.Findings[i].Content, "xlsx_to_csv") != 1 {
+			t.Errorf("%q: %+v", told, found.Findings)
+		}
 	}
 }
 

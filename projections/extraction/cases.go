@@ -124,14 +124,16 @@ func caseOf(clues []clue) LessonDraft {
 	return f
 }
 
-// reported are the messages that report on a task, by the part that they report.
+// reported are the messages that report on a task, by the part that a line of them begins.
 func reported(c Conversation) (parts map[string]int) {
 	parts = map[string]int{}
 	for i, m := range c.Messages {
-		found := reporting().FindStringSubmatch(m.Text())
-		for group, name := range reportParts {
-			if found != nil && found[group+1] != "" {
-				parts[name] = i
+		for line := range strings.SplitSeq(m.Text(), "\n") {
+			found := reporting().FindStringSubmatch(line)
+			for group, name := range reportParts {
+				if found != nil && found[group+1] != "" {
+					parts[name] = i
+				}
 			}
 		}
 	}
@@ -169,7 +171,7 @@ func report(c Conversation) []LessonDraft {
 	f := LessonDraft{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
 	lines := []string{in(about, "Task: ", "任务：") + about}
 	for _, name := range reportParts[:3] {
-		if i, is := parts[name]; is {
+		if i, is := parts[name]; is && !slices.Contains(f.Sources, i) {
 			lines = append(lines, cut(strings.TrimSpace(c.Messages[i].Text()), 8000))
 			f.Sources = append(f.Sources, i)
 		}
