@@ -113,14 +113,15 @@ func knownForm(e Entry) bool {
 
 // LookAgain looks at the tables of the written versions again.
 func (p *Catalogue) LookAgain(ctx context.Context) (active rows.Tables, err error) {
+	var entries []Entry
 	for _, v := range p.VersionSet.Load().Versions {
-		err = errors.Join(err, p.LookAt(ctx, p.DB, true, v.Entry))
+		entries = append(entries, v.Entry)
 	}
-	err = errors.Join(err, p.Reload(ctx, p.DB))
+	err = errors.Join(p.LookAt(ctx, p.DB, true, entries...), p.Reload(ctx, p.DB))
 	return p.Active().Tables, err
 }
 
-// LookAt finds out which form the tables of versions have, also if it is known.
+// LookAt finds out which form the tables of versions have; again, also of those whose form is known.
 func (p *Catalogue) LookAt(ctx context.Context, db bun.IDB, again bool, entries ...Entry) error {
 	var there database.Layout
 	for _, e := range entries {
