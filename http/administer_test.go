@@ -1,4 +1,4 @@
-package http
+package http_test
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestOnlyRootRebuilds(t *testing.T) {
@@ -14,10 +15,8 @@ func TestOnlyRootRebuilds(t *testing.T) {
 		domain.Member: http.StatusForbidden, domain.Service: http.StatusForbidden, domain.Auditor: http.StatusForbidden,
 		domain.Admin: http.StatusForbidden, domain.Root: http.StatusNotFound, // this server rebuilds nothing
 	} {
-		s := New(Config{})
-		s.api.Authenticate = func(*http.Request) (domain.Principal, error) {
-			return domain.Principal{Tenant: "t", Subject: "user:somebody", Role: role}, nil
-		}
+		s := servertest.Config{}.New()
+		s.As(domain.Principal{Tenant: "t", Subject: "user:somebody", Role: role})
 		for _, route := range [][2]string{
 			{"POST", "/rebuild"}, {"GET", "/rebuild"}, {"GET", "/rebuild/plan"}, {"DELETE", "/rebuild"}, {"POST", "/rollback"}, {"POST", "/retire"},
 		} {

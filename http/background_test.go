@@ -16,7 +16,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 )
@@ -35,7 +34,7 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := &followed{}
-		w.world = newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+		w.world = newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 			w.base = cfg.Reader.(projections.Reader).Knowledge
 			cfg.Background = projections.Background{Log: cfg.Writer.(*follow.Log)}
 		})

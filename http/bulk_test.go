@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 const ndjson = header("Content-Type: application/x-ndjson")
@@ -172,7 +172,7 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 }
 
 func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Timeout = 500 * time.Millisecond }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.Timeout = 500 * time.Millisecond }, func(t *testing.T, w *world) {
 		conn := w.begin("application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		answer, _ := io.ReadAll(conn) // of half a body that is one item: see TestWhoeverSpeaksTooSlowlyIsDropped
 		like(t, string(answer), containing(`"id":"a","status":"created"`))

@@ -13,52 +13,27 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/briefing"
-	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/keys"
-	"github.com/annals-kb/annals/http/operate"
-	"github.com/annals-kb/annals/http/people"
-	"github.com/annals-kb/annals/http/record"
-	"github.com/annals-kb/annals/http/reports"
-	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
-	"github.com/annals-kb/annals/http/sessions"
-	"github.com/annals-kb/annals/http/subscriptions"
 	"github.com/annals-kb/annals/http/visible"
 )
 
-// Config configures a [Server]. Everything but Writer, Reader, Historian, Finder and Reporter has a default.
+// Config configures a [Server]. Everything but Writer, Reader, Historian and Finder has a default.
 type Config struct {
 	Writer    serve.Writer
 	Reader    Reader
 	Historian visible.Log
-	Finder    record.Finder
-	Reporter  reports.Reporter
-
-	// Parts that a server may lack: if one is nil, its operations are refused.
-	Rebuilder     operate.Rebuilder
-	Background    operate.Background
-	Eraser        operate.Eraser
-	Prover        record.Prover
-	Protections   func(context.Context) ([]domain.Protection, error)
-	Sessions      sessions.Sessions
-	Personal      func(domain.Category, domain.Text) string // why a lesson may be about a person; empty if it is not
-	Scrubbing     scrubbing.Scrubbing
-	Recorded      scrubbing.Recorded
-	Directory     people.Directory
-	Verification  operate.Policies
-	Subscriptions Subscriptions
+	Finder    visible.Finder
+	// Rooms are operations of other packages.
+	Rooms []Room
+	// Callers is what callers are identified by. Without keys and a root key, the server is in no-auth mode.
+	Callers keys.Config
+	// Policies tells how items are verified. Nil for none.
+	Policies visible.Policies
 	// Recorder records accesses. Nil for none.
 	Recorder visible.Recorder
-	// Keys finds the holders of keys. If it is nil, the server has none, and without RootKey it is in no-auth mode.
-	Keys keys.Keyring
-	// RootKey is valid for everything in every tenant. Empty for none.
-	RootKey string
-	// Tokens finds the holders of tokens. Nil if no issuer's tokens are accepted.
-	Tokens keys.Tokens
-	// Logins finds the bearers of the ID tokens that sessions hold (OpenLogin). Nil if there are no such sessions.
-	Logins keys.Tokens
-	// SessionKey seals session tokens: 32 secret bytes, the same on all servers of a database. Nil for no sessions.
-	SessionKey []byte
+	// Lesson gives a lesson the audience of the lessons of the tenant. Nil to leave lessons unchanged.
+	Lesson func(ctx context.Context, command domain.Remember) (domain.Remember, error)
 	// Confine limits the statements of a context to the rows of one tenant; an empty name to those of none. Nil if
 	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context
@@ -71,17 +46,9 @@ type Config struct {
 	PublicURL string
 	// Links is the path with which the addresses of items begin in digests. Default: /v1/knowledge/.
 	Links string
-	// Probes are asked by /readyz, all at once, each within two seconds.
-	Probes []operate.Probe
 	// Logger receives one line per request, and the cause of every answer of 500 and above.
 	// Never what people wrote. Nil for no log.
 	Logger *slog.Logger
-	// Warnings are the last lines of the log that warn, for operators. Nil for none.
-	Warnings func() string
-	// Settings are shown to admins. They contain no secrets.
-	Settings api.Settings
-	// Models are the models that the server asks, such as the embedder.
-	Models []operate.Model
 	// Trace traces each request. Nil if nobody traces.
 	Trace echo.MiddlewareFunc
 	// Registry is served at /metrics and receives the server's own metrics, so it serves one
@@ -113,8 +80,6 @@ type Config struct {
 	// PreStopDelay is how long /readyz answers 503 after shutdown began, before the server refuses connections. Set
 	// it to the load balancer's polling interval. 0 to refuse at once.
 	PreStopDelay time.Duration
-	// PurgeAfter is how long files may hold erased text until the server rewrites them. 0 to never rewrite them.
-	PurgeAfter time.Duration
 	// ShutdownTimeout is how long shutdown waits for accepted requests. Default: 30 s.
 	ShutdownTimeout time.Duration
 }
@@ -131,17 +96,12 @@ func (c Config) Validate() error {
 	refuse(c.Reader == nil, "Reader is required")
 	refuse(c.Historian == nil, "Historian is required")
 	refuse(c.Finder == nil, "Finder is required")
-	refuse(c.Reporter == nil, "Reporter is required")
-	for i, probe := range c.Probes {
-		refuse(probe.Name == "", "Probes[%d].Name is required", i)
-		refuse(probe.Check == nil, "Probes[%d].Check is required", i)
-	}
 	for i, mount := range c.Mounts {
 		refuse(len(mount.Paths) == 0, "Mounts[%d].Paths is required", i)
 		refuse(mount.Handler == nil, "Mounts[%d].Handler is required", i)
 	}
-	n := len(c.SessionKey)
-	refuse(n != 0 && n != keys.SessionKeyBytes, "SessionKey must have %d bytes", keys.SessionKeyBytes)
+	n := len(c.Callers.SessionKey)
+	refuse(n != 0 && n != keys.SessionKeyBytes, "Callers.SessionKey must have %d bytes", keys.SessionKeyBytes)
 	refuse(c.MaxBody < 0, "MaxBody must not be negative")
 	refuse(c.MaxLine < 0, "MaxLine must not be negative")
 	refuse(c.MaxBulk < 0, "MaxBulk must not be negative")
@@ -150,7 +110,6 @@ func (c Config) Validate() error {
 	refuse(!(c.Rate >= 0), "Rate must not be negative")
 	refuse(c.PreStopDelay < 0, "PreStopDelay must not be negative")
 	refuse(c.ShutdownTimeout < 0, "ShutdownTimeout must not be negative")
-	refuse(c.PurgeAfter < 0, "PurgeAfter must not be negative")
 	return errors.Join(errs...)
 }
 
@@ -177,6 +136,7 @@ func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.Callers.Now = c.Now
 	return c
 }
 
@@ -184,7 +144,10 @@ func (c Config) withDefaults() Config {
 type Reader interface {
 	visible.Reader
 	briefing.Reader
-	reports.Reader
+	// List returns the items that its principal may see, newest first.
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Count counts the items that a principal may see and that pass a filter.
+	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
 	// Feedback returns the newest 50 votes on an item.
 	Feedback(ctx context.Context, reader domain.Principal, id string) (domain.Feedback, error)
 	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
@@ -198,21 +161,7 @@ type Reader interface {
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
 }
 
-// Subscriptions delivers events to subscribers, and sums them up.
-type Subscriptions interface {
-	subscriptions.Subscriptions
-	reports.Digests
-}
-
-// callers is what callers are identified by.
-func (c Config) callers() keys.Config {
-	return keys.Config{
-		RootKey: c.RootKey, Keys: c.Keys, Directory: c.Directory, Tokens: c.Tokens, Logins: c.Logins,
-		SessionKey: c.SessionKey, Now: c.Now,
-	}
-}
-
-// RightsOf tells which rights a subscriber has now.
-func RightsOf(cfg Config) func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
-	return keys.New(cfg.withDefaults().callers()).RightsOf
+// Room is a set of operations. Routes registers them; events are those that callers may see.
+type Room interface {
+	Routes(a *serve.API, events visible.Events)
 }

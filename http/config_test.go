@@ -5,19 +5,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/annals-kb/annals/http/operate"
 )
 
 func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 	t.Parallel()
-	err := Config{Probes: []operate.Probe{{}}, MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, PreStopDelay: -1, ShutdownTimeout: -1, Heartbeat: -1}.Validate()
+	err := Config{MaxBody: -1, MaxLine: -1, MaxBulk: -1, Timeout: -1, Rate: -1, PreStopDelay: -1, ShutdownTimeout: -1, Heartbeat: -1}.Validate()
 	if err == nil {
 		t.Fatal("it is accepted")
 	}
 	want := []string{
-		"Writer is required", "Reader is required", "Historian is required", "Finder is required", "Reporter is required",
-		"Probes[0].Name is required", "Probes[0].Check is required",
+		"Writer is required", "Reader is required", "Historian is required", "Finder is required",
 		"MaxBody must not be negative", "MaxLine must not be negative", "MaxBulk must not be negative",
 		"Timeout must not be negative", "Heartbeat must not be negative", "Rate must not be negative",
 		"PreStopDelay must not be negative", "ShutdownTimeout must not be negative",

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
 )
@@ -92,9 +92,9 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		heard := &statements{}
 		db.AddQueryHook(heard)
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 			log := cfg.Writer.(*follow.Log)
-			cfg.Keys, cfg.RootKey = keys.NewKeys(db, log.Log), rootKey
+			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log.Log), rootKey
 			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // stream is somebody who follows the log.
@@ -174,7 +174,7 @@ func TestAStreamHasTheRightsOfItsReaderAndFewOfThem(t *testing.T) {
 }
 
 func TestAStreamSaysThatItIsAliveAndWhyItEnds(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Heartbeat = 10 * time.Millisecond }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.Heartbeat = 10 * time.Millisecond }, func(t *testing.T, w *world) {
 		s := w.follow("/v1/events")
 		for range 3 {
 			s.next("comment")
@@ -214,7 +214,7 @@ func (n narrow) Accept() (net.Conn, error) {
 func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := impatient(t, db, func(*annalshttp.Config) {})
+		w := impatient(t, db, func(*servertest.Config) {})
 		w.ignore("/v1/events", "Accept: text/event-stream")
 		for !strings.Contains(string(w.ask("GET", "/metrics", nil).body), `annals_http_streams_ended_total{reason="slow"} 1`) {
 			time.Sleep(20 * time.Millisecond)
@@ -224,10 +224,10 @@ func TestWhoeverTakesNothingIsCutOff(t *testing.T) {
 }
 
 // impatient is a world with more in its log than a connection holds, and without patience for callers who do not read.
-func impatient(t *testing.T, db *database.DB, configure func(*annalshttp.Config)) *world {
+func impatient(t *testing.T, db *database.DB, configure func(*servertest.Config)) *world {
 	t.Helper()
-	var cfg annalshttp.Config
-	w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
+	var cfg servertest.Config
+	w := newWorld(t, db, events.Options{}, func(c *servertest.Config) {
 		configure(c)
 		cfg = *c
 	})
@@ -243,7 +243,7 @@ func impatient(t *testing.T, db *database.DB, configure func(*annalshttp.Config)
 	}
 	cfg.Timeout = 5 * time.Second
 	w.url = "http://" + listener.Addr().String()
-	w.serve(annalshttp.New(cfg), narrow{listener})
+	w.serve(cfg.New(), narrow{listener})
 	return w
 }
 

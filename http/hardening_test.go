@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -101,7 +102,7 @@ func converse(t *testing.T, conn net.Conn, say string) string {
 }
 
 func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Timeout = time.Second }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.Timeout = time.Second }, func(t *testing.T, w *world) {
 		const head = "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		for what, c := range map[string]struct{ say, want string }{
 			"nothing":        {"", ""},
@@ -125,7 +126,7 @@ func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
 }
 
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 }, func(t *testing.T, w *world) {
 		w.ask("POST", "/v1/knowledge", item("a", strings.Repeat("x", 5<<10))).want(http.StatusRequestEntityTooLarge)
 		w.ask("POST", "/v1/search", strings.NewReader(strings.Repeat(" ", 5<<10)+"{}")).want(http.StatusRequestEntityTooLarge)
 		line := `{"type":"strategy","content":"` + strings.Repeat("x", 2<<10) + "\"}\n"
@@ -143,9 +144,9 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-		w := newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
+		w := newWorld(t, db, events.Options{}, func(c *servertest.Config) {
 			c.Rate, c.Now = 2, func() time.Time { return now } // four at once
-			c.Keys, c.RootKey = keys.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
+			c.Callers.Keys, c.Callers.RootKey = keys.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
 		})
 		mia, another := bearer(w.given(rootKey, object{"subject": "user:mia"})), bearer(w.given(rootKey, object{"subject": "user:mia"}))
 		bob := bearer(w.given(rootKey, object{"subject": "user:bob"}))

@@ -16,7 +16,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -28,8 +28,8 @@ func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Durat
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
 			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
 		})
 		test(t, w, ahead)
@@ -287,8 +287,8 @@ func TestTheUseOfARevokedKeyIsRecordedByItsName(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		record := &accessLog{}
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.Recorder, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), record, rootKey
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
+			cfg.Callers.Keys, cfg.Recorder, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), record, rootKey
 		})
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
 		for status, asked := range map[int]object{

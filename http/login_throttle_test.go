@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	httpkeys "github.com/annals-kb/annals/http/keys"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -23,9 +24,9 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		var clock atomic.Int64
 		clock.Store(time.Now().Unix())
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
-			cfg.SessionKey = sessionKey('a')
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
+			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+			cfg.Callers.SessionKey = sessionKey('a')
 			cfg.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
 		})
 		test(w, &clock)
@@ -84,7 +85,7 @@ func TestNobodyIsLockedOutByWhatOthersGuess(t *testing.T) {
 
 func TestAnAddressIsAHostsOrANetworks(t *testing.T) {
 	t.Parallel()
-	server := annalshttp.New(annalshttp.Config{RootKey: rootKey, Now: func() time.Time { return time.Unix(0, 0) }}).Handler()
+	server := annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{RootKey: rootKey}, Now: func() time.Time { return time.Unix(0, 0) }}).Handler()
 	from := func(address string) int {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/whoami", nil)
 		r.RemoteAddr = address

@@ -73,7 +73,9 @@ func TestABusyAnswerIsNoErrorOfTheServer(t *testing.T) {
 
 func TestAProbeThatPanicsHasFailed(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Probes: []operate.Probe{{Name: "p", Check: func(context.Context) error { panic("no") }}}})
+	s := New(Config{Rooms: []Room{
+		operate.Health{Probes: []operate.Probe{{Name: "p", Check: func(context.Context) error { panic("no") }}}},
+	}})
 	got := httptest.NewRecorder()
 	s.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
 	if got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"failed"`) {

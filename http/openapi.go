@@ -119,27 +119,6 @@ func remembered(a *serve.API) map[string]*huma.Response {
 	}
 }
 
-// describeMCP describes what the MCP server answers at /mcp.
-func describeMCP(api *huma.OpenAPI) {
-	message := map[string]*huma.MediaType{
-		serve.JSONType: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
-	}
-	api.AddOperation(&huma.Operation{
-		OperationID: "mcp", Method: http.MethodPost, Path: "/mcp", Tags: []string{"Operation"},
-		Summary: "Call the MCP server",
-		Description: "A message of the Model Context Protocol (JSON-RPC 2.0), with Accept: application/json, " +
-			"text/event-stream. docs/agents.md describes the tools.",
-		RequestBody: &huma.RequestBody{Required: true, Content: message},
-		Responses: map[string]*huma.Response{
-			"200": {Description: "The answer to the message", Content: map[string]*huma.MediaType{
-				serve.JSONType: {Schema: message[serve.JSONType].Schema},
-			}},
-			"202": {Description: "Accepted: a notification has no answer"},
-			"401": {Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnauthorized)},
-		},
-	})
-}
-
 // tidy corrects assumptions of huma: that arrays may be null, and that null is not among the values of an
 // enumeration. It also drops huma's own form of errors, which is never used.
 func tidy(api *huma.OpenAPI) {

@@ -1,4 +1,4 @@
-package http
+package http_test
 
 import (
 	"bytes"
@@ -15,8 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
+	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/mcp" // part: mcp
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -24,11 +27,19 @@ var update = flag.Bool("update", false, "write golden files")
 // described is the API with its examples.
 func described(t *testing.T) *huma.OpenAPI {
 	t.Helper()
-	s := New(Config{Version: "0.0.0"})
-	if _, err := s.pages(); err != nil {
+	described, _, err := whole().Described()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s.api.Huma.OpenAPI()
+	return described
+}
+
+// whole is a server with every operation.
+func whole() *annalshttp.Server {
+	cfg := servertest.Config{}
+	cfg.Version = "0.0.0"
+	cfg.Rooms = append(cfg.Rooms, mcp.Room{}) // part: mcp
+	return cfg.New()
 }
 
 func TestTheDescriptionIsTheOneThatWasReviewed(t *testing.T) {
@@ -72,13 +83,17 @@ func dropExamples(content map[string]*huma.MediaType) {
 
 func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 	t.Parallel()
-	s := New(Config{})
-	var routes, described []string
-	for _, route := range s.echo.Routes() {
-		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(route.Path, "{$1}")
-		routes = append(routes, route.Method+" "+path)
+	var described []string
+	server := whole()
+	routes := server.Patterns()
+	for i, route := range routes {
+		routes[i] = regexp.MustCompile(`:(\w+)`).ReplaceAllString(route, "{$1}")
 	}
-	for path, item := range s.api.Huma.OpenAPI().Paths {
+	all, _, err := server.Described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range all.Paths {
 		if path == "/mcp" { // cmd/annals mounts it
 			continue
 		}
@@ -132,7 +147,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
 		"stage":      fmt.Sprint(domain.Stages), "kind": fmt.Sprint(domain.Aspects),
 	}
-	for _, body := range []any{api.Knowledge{}, patch{}, api.Search{}, api.Vote{}, Filtering{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
+	for _, body := range []any{api.Knowledge{}, annalshttp.Patch{}, api.Search{}, api.Vote{}, annalshttp.Filtering{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
 		described := reflect.TypeOf(body)
 		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")
@@ -148,11 +163,10 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 
 func TestThePageForPeopleNeedsNothingButItself(t *testing.T) {
 	t.Parallel()
-	pages, err := New(Config{Version: "0.0.0"}).pages()
+	_, page, err := whole().Described()
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := pages.docs
 	for _, forbidden := range []string{"<script", "@import", "url(", "<link", "src=", "%!"} {
 		if bytes.Contains(page, []byte(forbidden)) {
 			t.Errorf("the page has %q", forbidden)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
@@ -52,7 +52,7 @@ func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
 }
 
 func TestATestOfTheSettingsSaysWhichModelAnswers(t *testing.T) {
-	configure := func(cfg *annalshttp.Config) {
+	configure := func(cfg *servertest.Config) {
 		model := func(name string, try func(context.Context) (int, error)) operate.Model {
 			return operate.Model{Model: api.Model{Name: name, Model: "some " + name}, Try: try}
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -40,7 +39,7 @@ func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
 		t.Fatal(err)
 	}
 	var prover *proof.Prover
-	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 		log := cfg.Historian.(*follow.Log)
 		prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
 		cfg.Prover = prover
@@ -184,7 +183,7 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := impatient(t, db, func(cfg *annalshttp.Config) {
+		w := impatient(t, db, func(cfg *servertest.Config) {
 			cfg.Prover = proof.NewProver(db, cfg.Historian.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }

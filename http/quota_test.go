@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -28,9 +28,9 @@ func limited(t *testing.T, quotas string, test func(t *testing.T, open func() *w
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, func() *world {
 			registry := prometheus.NewRegistry()
-			return newWorld(t, db, events.Options{Quotas: limits, Registerer: registry}, func(cfg *annalshttp.Config) {
+			return newWorld(t, db, events.Options{Quotas: limits, Registerer: registry}, func(cfg *servertest.Config) {
 				cfg.Registry = registry
-				cfg.Keys, cfg.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+				cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
 			})
 		})
 	})

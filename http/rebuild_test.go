@@ -9,7 +9,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -26,11 +26,11 @@ func eachRebuilder(t *testing.T, test func(t *testing.T, w *world)) {
 // newRebuilder is newWorld with a server that rebuilds.
 func newRebuilder(t *testing.T, db *database.DB) *world {
 	t.Helper()
-	return newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) { rebuilds(t, cfg) })
+	return newWorld(t, db, events.Options{}, func(cfg *servertest.Config) { rebuilds(t, cfg) })
 }
 
 // rebuilds lets a server rebuild projections.
-func rebuilds(t *testing.T, cfg *annalshttp.Config) {
+func rebuilds(t *testing.T, cfg *servertest.Config) {
 	base := cfg.Reader.(projections.Reader)
 	rebuilder := rebuild.New(base.Versions, base.Models, base.Log)
 	t.Cleanup(rebuilder.Close)

@@ -80,8 +80,8 @@ func (s *Server) rememberOne(
 	if command.Revisions, err = c.ExpectedRevisions(); err != nil {
 		return nil, err
 	}
-	if lesson {
-		if command, err = s.asLesson(ctx, command); err != nil {
+	if lesson && s.cfg.Lesson != nil {
+		if command, err = s.cfg.Lesson(ctx, command); err != nil {
 			return nil, err
 		}
 	}
@@ -128,25 +128,6 @@ func (s *Server) rememberOne(
 		to.SetStatus(status)
 		serve.WriteJSON(to.BodyWriter(), reply.Body)
 	}}, nil
-}
-
-// asLesson gives a lesson the audience of the lessons of sessions.
-func (s *Server) asLesson(ctx context.Context, command domain.Remember) (domain.Remember, error) {
-	k := command.Knowledge
-	if !k.Category.IsLesson() || s.cfg.Sessions == nil || s.cfg.Personal == nil ||
-		s.cfg.Personal(k.Category, k.Text) != "" {
-		return command, nil
-	}
-	rule, err := s.cfg.Sessions.LearnedFor(ctx, command.By.Tenant)
-	rule = cmp.Or(rule, domain.LearnedShared)
-	to := rule.Audience(command.By)
-	if rule == domain.LearnedShared {
-		to = cmp.Or(to, domain.OnlyTeam(command.By.Memberships).Scope())
-	}
-	if to == "" {
-		return command, err
-	}
-	return command.For(to), err
 }
 
 // provenance tells how a record came about.

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // eachScrubbing runs a test on both engines, on a server that scrubs.
@@ -22,7 +22,7 @@ func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		test(t, newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+		test(t, newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 			writer := events.NewScrubbingWriter(cfg.Writer.(*follow.Log).Log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 		}))

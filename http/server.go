@@ -18,14 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/annals-kb/annals/http/keys"
-	"github.com/annals-kb/annals/http/operate"
-	"github.com/annals-kb/annals/http/people"
-	"github.com/annals-kb/annals/http/record"
-	"github.com/annals-kb/annals/http/reports"
-	"github.com/annals-kb/annals/http/scrubbing"
 	"github.com/annals-kb/annals/http/serve"
-	"github.com/annals-kb/annals/http/sessions"
-	"github.com/annals-kb/annals/http/subscriptions"
 	"github.com/annals-kb/annals/http/visible"
 )
 
@@ -51,7 +44,7 @@ func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, echo: echo.New(), limiter: serve.NewLimiter(cfg.Rate, 2*cfg.Rate), metrics: newMetrics(cfg.Registry),
 	}
-	s.Callers = keys.New(cfg.callers())
+	s.Callers = keys.New(cfg.Callers)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = func(err error, e echo.Context) {
 		s.answerError(serve.CallOf(e.Request().Context()), e, err)
@@ -68,12 +61,13 @@ func New(cfg Config) *Server {
 	s.api = &serve.API{
 		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Reader}, Huma: described, MaxBody: cfg.MaxBody,
 		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}),
-		Admit: s.admit, Authenticate: s.Callers.Identify,
+		Admit: s.admit, Authenticate: s.Callers.Identify, Confine: cfg.Confine, Closing: s.closing.Load,
+		Heartbeat: cfg.Heartbeat, Links: cfg.PublicURL + cfg.Links, Version: cfg.Version, Now: cfg.Now, Registry: cfg.Registry,
+		Policy: cfg.Policy,
 	}
-	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Verification, Recorder: cfg.Recorder}
+	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Policies, Recorder: cfg.Recorder}
 	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}
 	s.routes()
-	describeMCP(described.OpenAPI())
 	tidy(described.OpenAPI())
 	if cfg.PublicURL != "" {
 		described.OpenAPI().Servers = []*huma.Server{{URL: cfg.PublicURL}}
@@ -123,32 +117,14 @@ func (s *Server) admit(c *serve.Call) (err error) {
 }
 
 func (s *Server) routes() {
-	cfg := s.cfg
-	feeds := record.NewFeeds(s.api, s.log, cfg.Heartbeat, cfg.Registry)
 	s.knowledgeRoutes()
 	s.feedbackRoutes()
 	s.searchRoute()
 	s.contextRoutes()
-	record.Record{
-		API: s.api, Finder: cfg.Finder, Events: s.log, Feeds: feeds, Policy: cfg.Policy, Prover: cfg.Prover,
-		Protections: cfg.Protections,
-	}.Routes()
-	operate.ErasureRoutes(s.api, cfg.Eraser, s.log, cfg.PurgeAfter)
-	people.Routes(s.api, cfg.Directory, cfg.Keys, cfg.Reader)
-	operate.PolicyRoutes(s.api, cfg.Verification)
-	subscriptions.Routes(s.api, cfg.Subscriptions, s.log, feeds)
-	sessions.Routes(s.api, cfg.Sessions)
-	reports.Routes(s.api, cfg.Reporter, cfg.Subscriptions, cfg.Reader, s.log, cfg.Policy, cfg.Directory,
-		cfg.PublicURL+cfg.Links)
-	keys.Routes(s.api, cfg.callers())
-	scrubbing.Routes(s.api, cfg.Scrubbing, cfg.Recorded, cfg.Reader, cfg.Now)
-	operate.Projections{
-		API: s.api, Rebuilder: cfg.Rebuilder, Background: cfg.Background, Inline: cfg.Reader, Proof: cfg.Prover,
-		Log: cfg.Finder, Confine: cfg.Confine,
-	}.Routes()
-	operate.Health{API: s.api, Version: cfg.Version, Probes: cfg.Probes, Closing: s.closing.Load}.Routes()
-	operate.DebugRoutes(s.api, cfg.Warnings)
-	operate.Settings{API: s.api, Shown: cfg.Settings, Models: cfg.Models, Sessions: cfg.Sessions}.Routes()
+	keys.Routes(s.api, s.cfg.Callers)
+	for _, room := range s.cfg.Rooms {
+		room.Routes(s.api, s.log)
+	}
 	s.pageRoutes()
 	s.mountRoutes()
 }

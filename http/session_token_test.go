@@ -13,6 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/oidc"
 )
 
@@ -103,7 +104,7 @@ func TestAForgedSessionTokenIsRefusedAndIsNoWrongKey(t *testing.T) {
 		for _, forged := range []string{"session.", "session.AAAA", "session.a.b", token[:len(token)-1], token + "A"} {
 			w.ended(forged, sessionEnded)
 		}
-		foreign, err := login(w.t, annalshttp.New(annalshttp.Config{RootKey: rootKey, SessionKey: sessionKey('b')}), rootKey)
+		foreign, err := login(w.t, annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{RootKey: rootKey, SessionKey: sessionKey('b')}}), rootKey)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -120,7 +121,8 @@ func TestARootSessionEndsWhenTheRootKeyChanges(t *testing.T) {
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(token)).want(http.StatusCreated)
 		w.ask("GET", "/v1/whoami", nil, bearer(token), "Annals-Tenant: acme").want(http.StatusOK)
 		changed, err := login(w.t, annalshttp.New(annalshttp.Config{
-			RootKey: "another" + rootKey, SessionKey: sessionKey('a'), Now: func() time.Time { return time.Unix(clock.Load(), 0) },
+			Callers: httpkeys.Config{RootKey: "another" + rootKey, SessionKey: sessionKey('a')},
+			Now:     func() time.Time { return time.Unix(clock.Load(), 0) },
 		}), "another"+rootKey)
 		if err != nil {
 			w.t.Fatal(err)
@@ -158,12 +160,12 @@ func TestOnlyAKeyOpensASession(t *testing.T) {
 			key    string
 			want   error
 		}{
-			"no-auth mode":    {annalshttp.New(annalshttp.Config{SessionKey: sessionKey('a')}), rootKey, domain.ErrConflict},
-			"no session key":  {annalshttp.New(annalshttp.Config{RootKey: rootKey}), rootKey, domain.ErrNotFound},
+			"no-auth mode":    {annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{SessionKey: sessionKey('a')}}), rootKey, domain.ErrConflict},
+			"no session key":  {annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{RootKey: rootKey}}), rootKey, domain.ErrNotFound},
 			"a session token": {w.server, token, domain.ErrUnauthenticated},
 			"no key":          {w.server, "", domain.ErrUnauthenticated},
 			"a token of an issuer": {
-				annalshttp.New(annalshttp.Config{Tokens: issuer, SessionKey: sessionKey('a')}), "a.b.c", domain.ErrUnauthenticated,
+				annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{Tokens: issuer, SessionKey: sessionKey('a')}}), "a.b.c", domain.ErrUnauthenticated,
 			},
 		} {
 			if _, err := login(w.t, c.server, c.key); !errors.Is(err, c.want) {
@@ -175,7 +177,7 @@ func TestOnlyAKeyOpensASession(t *testing.T) {
 
 func TestASessionKeyHas32Bytes(t *testing.T) {
 	t.Parallel()
-	err := annalshttp.Config{SessionKey: make([]byte, 16)}.Validate()
+	err := annalshttp.Config{Callers: httpkeys.Config{SessionKey: make([]byte, 16)}}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "SessionKey must have 32 bytes") {
 		t.Errorf("got %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/egress"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/subscriptions"
 )
@@ -90,9 +90,9 @@ func eachSubscribed(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		test(t, newWorld(t, db, events.Options{}, func(c *annalshttp.Config) {
+		test(t, newWorld(t, db, events.Options{}, func(c *servertest.Config) {
 			log := c.Writer.(*follow.Log)
-			c.Keys, c.Heartbeat = keys.NewKeys(db, log.Log), 10*time.Millisecond
+			c.Callers.Keys, c.Heartbeat = keys.NewKeys(db, log.Log), 10*time.Millisecond
 			c.Subscriptions = subscriptions.New(subscriptions.Options{
 				DB: db, Log: log, Writer: log, Items: c.Reader,
 				Check: func(address string) string { return egress.CheckURL(address, false) },

@@ -12,8 +12,8 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
 
@@ -32,9 +32,9 @@ func (i issued) Principal(_ context.Context, token string) (domain.Principal, er
 func TestTokensOpenBesideKeys(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
-			cfg.Tokens = issued{
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Callers.Tokens = issued{
 				"mia.s.token": {Subject: "user:mia", Role: domain.Member},
 				"bot.s.token": {Subject: "agent:bot", OnBehalfOf: "user:mia", Role: domain.Member},
 				"boss.s.tok":  {Subject: "user:olga", Role: domain.Admin},
@@ -57,10 +57,10 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
-			cfg.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
-			cfg.RootKey = rootKey
-			cfg.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
+		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Callers.RootKey = rootKey
+			cfg.Callers.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
 		})
 		w.ask("POST", "/v1/knowledge", item("a", "by mia"), bearer("mia.s.token")).want(http.StatusUnauthorized)
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
@@ -74,7 +74,7 @@ func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
 	if err := database.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, db, events.Options{}, func(cfg *annalshttp.Config) {
+	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 		cfg.Probes = append(cfg.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }},
 			operate.Probe{Name: "writes", Check: func(context.Context) error { return domain.Refuse(domain.ErrBusy, "slow") }})
 	})

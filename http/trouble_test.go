@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // occupy holds the lock that every append needs until release is called.
@@ -38,7 +38,7 @@ func (w *world) occupy() (release func()) {
 }
 
 func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.Timeout = 400 * time.Millisecond }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.Timeout = 400 * time.Millisecond }, func(t *testing.T, w *world) {
 		release := w.occupy()
 		var first sync.WaitGroup
 		first.Go(func() { // the log has begun with it: it is carried through
@@ -144,7 +144,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 }
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.PreStopDelay = 200 * time.Millisecond }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.PreStopDelay = 200 * time.Millisecond }, func(t *testing.T, w *world) {
 		release := w.occupy()
 		const many = 5
 		var asking sync.WaitGroup
@@ -174,7 +174,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 }
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
-	eachWith(t, func(c *annalshttp.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
+	eachWith(t, func(c *servertest.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
 		talk := w.converse()
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
 		like(t, talk.hear(), object{"status": "created"})

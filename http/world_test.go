@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/mcp" // part: mcp
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/past"
@@ -41,7 +42,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 }
 
 // eachWith is each with another configuration of the server.
-func eachWith(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world)) {
+func eachWith(t *testing.T, configure func(*servertest.Config), test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
@@ -49,7 +50,7 @@ func eachWith(t *testing.T, configure func(*annalshttp.Config), test func(t *tes
 	})
 }
 
-func newWorld(t *testing.T, db *database.DB, options events.Options, configure func(*annalshttp.Config)) *world {
+func newWorld(t *testing.T, db *database.DB, options events.Options, configure func(*servertest.Config)) *world {
 	t.Helper()
 	base := servertest.Open(t, db, options)
 	log := base.Log
@@ -58,6 +59,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 		_, _, err := log.Head(ctx, "default")
 		return err
 	}}}
+	cfg.Rooms = append(cfg.Rooms, mcp.Room{}) // part: mcp
 	if configure != nil {
 		configure(&cfg)
 	}
@@ -69,7 +71,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 		t.Fatal(err)
 	}
 	w := &world{t: t, db: db, log: log, past: base.Past, url: "http://" + listener.Addr().String()}
-	w.server = annalshttp.New(cfg)
+	w.server = cfg.New()
 	w.serve(w.server, listener)
 	w.client = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},

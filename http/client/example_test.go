@@ -17,7 +17,6 @@ import (
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -37,7 +36,7 @@ func serve() (url string, stop func()) {
 	surface := viking.New(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}})
 	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Finder: book.Finder, Reporter: browse.Reports{Browser: base.Browser, Log: book.Log},
+		Writer: book, Historian: book, Finder: book.Finder,
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{{
 			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,

@@ -49,7 +49,7 @@ func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Hand
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,
 		As: viking.As,
 	}}
-	api := annalshttp.New(cfg)
+	api := cfg.New()
 	listening := httptest.NewServer(behind(api.Handler()))
 	t.Cleanup(listening.Close)
 	w := &world{t: t, url: listening.URL, log: log}

@@ -21,10 +21,10 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/http/oidc"
+	"github.com/annals-kb/annals/http/servertest"
 )
 
 // provider is an OpenID provider on loopback. To a browser it is another website, since its name is localhost.
@@ -142,8 +142,8 @@ func eachWithProvider(t *testing.T, test func(t *testing.T, w *world, p *provide
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, newWorld(t, db, rootKey, func(api *annalshttp.Config, pages *console.Config) {
-			api.Tokens, api.Logins, pages.Provider = issuer, login, login
+		test(t, newWorld(t, db, rootKey, func(api *servertest.Config, pages *console.Config) {
+			api.Callers.Tokens, api.Callers.Logins, pages.Provider = issuer, login, login
 		}), p)
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
+	"github.com/annals-kb/annals/http/servertest"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -42,7 +42,7 @@ func TestAProxyMayHaveAPath(t *testing.T) {
 		}))
 		t.Cleanup(proxy.Close)
 		root := strings.Repeat("r", 32)
-		w = newWorld(t, db, root, func(cfg *annalshttp.Config, look *console.Config) {
+		w = newWorld(t, db, root, func(cfg *servertest.Config, look *console.Config) {
 			cfg.PublicURL, look.PublicURL = proxy.URL+"/annals", proxy.URL+"/annals"
 		})
 		text := `We deploy at /console/ten: href="/console/ten" is a text.`

@@ -20,6 +20,9 @@ import (
 // Uploads is the path that takes files, whose requests may be larger than others.
 const Uploads = Root + "resources"
 
+// MaxUpload is the largest size of such a request, in bytes: a file of the OpenViking API and its envelope.
+const MaxUpload = 101 << 20
+
 const (
 	placeScheme  = "viking://"
 	resourceRoot = placeScheme + "resources"

@@ -66,7 +66,7 @@ func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 }
 
 // newWorld starts a server. with completes its configuration.
-func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalshttp.Config, *console.Config)) *world {
+func newWorld(t *testing.T, db *database.DB, root string, with ...func(*servertest.Config, *console.Config)) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	w := &world{t: t, db: db, log: base.Log}
@@ -123,8 +123,8 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	servertest.Follow(t, followed.Follow)
 	cfg.Subscriptions = followed
 	running.Go(func() { followed.Run(erasing) })
-	cfg.Prover, cfg.RootKey, cfg.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
-	if cfg.SessionKey, err = key.Derive("sessions"); err != nil {
+	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
+	if cfg.Callers.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
 	}
 	var server *annalshttp.Server
@@ -157,8 +157,8 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	}, {
 		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
 	}}
-	followed.Rights = annalshttp.RightsOf(cfg)
-	server = annalshttp.New(cfg)
+	server = cfg.New()
+	followed.Rights = server.Callers.RightsOf
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)
 	w.url, w.key = listening.URL, key.Public()

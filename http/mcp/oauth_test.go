@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -15,7 +16,7 @@ import (
 // hostsAt serves /mcp to nobody, with and without an issuer of tokens.
 func hostsAt(t *testing.T, oauth mcp.OAuth) string {
 	t.Helper()
-	cfg := annalshttp.Config{RootKey: rootKey}
+	cfg := annalshttp.Config{Callers: keys.Config{RootKey: rootKey}}
 	cfg.Mounts = mcp.Mounts(http.NotFoundHandler(), oauth)
 	server := httptest.NewServer(annalshttp.New(cfg).Handler())
 	t.Cleanup(server.Close)

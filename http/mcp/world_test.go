@@ -92,7 +92,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Writer, cfg.Keys, cfg.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
+	cfg.Writer, cfg.Callers.Keys, cfg.Callers.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
 	surface := viking.New(viking.Config{
 		Writer: cfg.Writer.(viking.Writer), Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
 		Eraser: projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t)), Version: "test",
@@ -101,7 +101,7 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse), {
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}}
-	api = annalshttp.New(cfg)
+	api = cfg.New()
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL
 	t.Cleanup(listening.Close)

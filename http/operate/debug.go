@@ -13,11 +13,15 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
-// DebugRoutes registers what tells why a server is slow or stands still. Warnings are the last warnings and errors of
-// its log, one a line; nil for none.
-func DebugRoutes(a *serve.API, warnings func() string) {
+// Debug tells why a server is slow or stands still. Warnings are the last warnings and errors of its log, one a line;
+// nil for none.
+type Debug struct{ Warnings func() string }
+
+// Routes registers the operations.
+func (d Debug) Routes(a *serve.API, _ visible.Events) {
 	const text = "text/plain; charset=utf-8"
 	debugRoute(a, "profile", "application/octet-stream", "Profile the processor for some seconds, for go tool pprof",
 		takeProfile(a.Leaving))
@@ -28,8 +32,8 @@ func DebugRoutes(a *serve.API, warnings func() string) {
 		})
 	debugRoute(a, "warnings", text, "Read the last warnings and errors of the server's log",
 		func(_ context.Context, _ *serve.Call, _ *struct{}, to *bytes.Buffer) error {
-			if warnings != nil {
-				to.WriteString(warnings())
+			if d.Warnings != nil {
+				to.WriteString(d.Warnings())
 			}
 			return nil
 		})

@@ -42,9 +42,15 @@ type erasures struct {
 	purgeAfter time.Duration // how long files may hold erased text; 0 for ever
 }
 
-// ErasureRoutes registers the operations on erasures and legal holds. The eraser may be nil.
-func ErasureRoutes(a *serve.API, eraser Eraser, events visible.Events, purgeAfter time.Duration) {
-	s := erasures{a.Requiring(eraser, "this server erases nothing"), eraser, events, purgeAfter}
+// Erasures is the operations on erasures and legal holds. The eraser may be nil.
+type Erasures struct {
+	Eraser     Eraser
+	PurgeAfter time.Duration // how long files may hold erased text; 0 for ever
+}
+
+// Routes registers the operations.
+func (r Erasures) Routes(a *serve.API, events visible.Events) {
+	s := erasures{a.Requiring(r.Eraser, "this server erases nothing"), r.Eraser, events, r.PurgeAfter}
 	holdRoutes(a)
 	s.routes()
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Health is what the operations on the health of the server need.
 type Health struct {
-	API     *serve.API
-	Version string
-	Probes  []Probe
-	Closing func() bool // tells whether shutdown has begun
+	Probes []Probe // asked by /readyz, all at once, each within two seconds
+
+	api *serve.API
 }
 
 // Probe is one condition of readiness.
@@ -33,19 +33,20 @@ type Probe struct {
 }
 
 // Routes registers the operations.
-func (s Health) Routes() {
+func (s Health) Routes(a *serve.API, _ visible.Events) {
+	s.api = a
 	tags := []string{"Operation"}
 	unwanted := &huma.Response{Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnprocessableEntity)}
-	huma.Register(s.API.Huma, huma.Operation{
+	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: []map[string][]string{},
 		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
 	}, withoutParameters(s.healthy))
-	huma.Register(s.API.Huma, huma.Operation{
+	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: []map[string][]string{},
 		Summary: "Tell whether requests can be answered, and if not, why",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
-			Content:     serve.JSONBody[api.Readiness](s.API, true).Content,
+			Content:     serve.JSONBody[api.Readiness](s.api, true).Content,
 		}},
 	}, withoutParameters(s.ready))
 }
@@ -60,7 +61,7 @@ type readyOutput struct {
 }
 
 func (s Health) healthy(context.Context, *struct{}) (*healthOutput, error) {
-	return &healthOutput{Body: api.Health{Status: "ok", Version: s.Version}}, nil
+	return &healthOutput{Body: api.Health{Status: "ok", Version: s.api.Version}}, nil
 }
 
 // withoutParameters registers an operation without parameters. It refuses every parameter.
@@ -102,7 +103,7 @@ func (s Health) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"
 		}
 	}
-	if s.Closing() {
+	if s.api.Closing() {
 		out.Status, out.Body.Status = http.StatusServiceUnavailable, "shutting down"
 	}
 	return out, nil

@@ -25,9 +25,12 @@ type policies struct {
 	kept Policies
 }
 
-// PolicyRoutes registers the operations on verification policies. Policies may be nil.
-func PolicyRoutes(a *serve.API, kept Policies) {
-	s := policies{a.Requiring(kept, "this server keeps no verification policies"), kept}
+// PolicyRoom is the operations on verification policies, which may be nil.
+type PolicyRoom struct{ Policies Policies }
+
+// Routes registers the operations.
+func (r PolicyRoom) Routes(a *serve.API, _ visible.Events) {
+	s := policies{a.Requiring(r.Policies, "this server keeps no verification policies"), r.Policies}
 	const path = "/v1/verification"
 	tags := []string{"Verification"}
 	serve.Lookup(s.api, huma.Operation{

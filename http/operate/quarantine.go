@@ -17,27 +17,27 @@ const quarantinePath = serve.ProjectionPath + "/quarantine"
 func (s Projections) quarantineRoutes() {
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "see-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "See which streams a background projection passes over, and why",
 		Description: "An event that it could not take in, though nothing was down, puts its stream here; all other streams " +
 			"go on. The events wait in the log. For admins.",
 		Errors: refusals,
 	}, serve.Needing(s.requireAdmin, s.seeQuarantine))
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "replay-quarantine", Method: http.MethodPost, Path: quarantinePath + "/replay", Tags: tags,
 		Summary: "Let a projection take in what waits, in order",
 		Description: "A stream that was taken in whole is released. What fails again stays, with the newest reason. For " +
 			"admins.",
 		Errors: refusals,
 	}, serve.Needing(s.requireAdmin, s.replayQuarantine))
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "skip-quarantine", Method: http.MethodPost, Path: quarantinePath + "/skip", Tags: tags,
 		Summary:     "Forget what waits: the projection never takes it in",
 		Description: "What comes later is taken in again. Name a stream, or all. The log keeps everything. For admins.",
 		Errors:      refusals,
 	}, s.skipQuarantine)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "replay", Method: http.MethodPost, Path: serve.ProjectionPath + "/replay", Tags: tags,
 		Summary: "Let a background projection read the log again from its beginning",
 		Description: "After the log was restored to an earlier state without it, for example. Until it has caught up, " +

@@ -10,13 +10,13 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 const rebuildPath = serve.ProjectionPath + "/rebuild"
 
 // Projections are what operations on projections need.
 type Projections struct {
-	API *serve.API
 	// Rebuilder rebuilds projections. Nil if this server rebuilds none.
 	Rebuilder Rebuilder
 	// Background manages the projections that follow the log. Nil if there are none.
@@ -32,20 +32,21 @@ type Projections struct {
 	Log interface {
 		Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
 	}
-	// Confine limits the statements of a context to the rows of one tenant.
-	Confine func(ctx context.Context, tenant string) context.Context
+
+	api *serve.API
 }
 
 // Routes registers the operations on versions, rebuilds and quarantine.
-func (s Projections) Routes() {
+func (s Projections) Routes(a *serve.API, _ visible.Events) {
+	s.api = a
 	s.quarantineRoutes()
 	tags := []string{"Operation"}
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
 		Summary: "See how the projections do",
 	}, s.listVersions)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,
 		Summary: "Compute a projection anew from the log, beside the one that is read",
 		Description: "Reading and writing go on. The new version is verified against an independent fold of the log and " +
@@ -54,31 +55,31 @@ func (s Projections) Routes() {
 			"away. For root.",
 		DefaultStatus: http.StatusAccepted, Errors: refusals,
 	}, s.startRebuild)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "see-rebuild", Method: http.MethodGet, Path: rebuildPath, Tags: tags,
 		Summary:     "See how far the rebuild has come, or what became of the last one",
 		Description: "404 if there was none. For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.seeRebuild))
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.planRebuild))
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "see-projection-history", Method: http.MethodGet, Path: serve.ProjectionPath + "/history", Tags: tags,
 		Summary:     "See what happened to a projection, and who asked for it",
 		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
 		Errors:      refusals,
 	}, s.projectionHistory)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.cancelRebuild))
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "roll-back", Method: http.MethodPost, Path: serve.ProjectionPath + "/rollback", Tags: tags,
 		Summary:     "Read the version again that was active before",
 		Description: "Nothing is lost: it was written all the time. Done twice, it is undone. For root.", Errors: refusals,
 	}, s.rollBack)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "retire", Method: http.MethodPost, Path: serve.ProjectionPath + "/retire", Tags: tags,
 		Summary:     "Stop writing the version that was active before, and drop it",
 		Description: "From then on there is no way back to it. For root.", Errors: refusals,
@@ -201,7 +202,7 @@ func (s Projections) projectionHistory(
 	if _, err := s.requireOperator(c); err != nil {
 		return nil, err
 	}
-	ctx = s.Confine(ctx, domain.SystemTenant)
+	ctx = s.api.Confine(ctx, domain.SystemTenant)
 	place, err := serve.PlaceOf(in.Cursor, in.Name)
 	if err != nil {
 		return nil, err

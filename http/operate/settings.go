@@ -11,17 +11,19 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Settings are what the operations on settings need.
 type Settings struct {
-	API    *serve.API
-	Shown  api.Settings
+	Shown  api.Settings // without secrets
 	Models []Model
 	// Sessions knows the tenant's rule for lessons. Nil if this server keeps no sessions.
 	Sessions interface {
 		LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error)
 	}
+
+	api *serve.API
 }
 
 // Model is a model that the server asks.
@@ -32,20 +34,21 @@ type Model struct {
 }
 
 // Routes registers the operations.
-func (s Settings) Routes() {
+func (s Settings) Routes(a *serve.API, _ visible.Events) {
+	s.api = a
 	tags := []string{"Operation"}
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "settings", Method: http.MethodGet, Path: "/v1/settings", Tags: tags,
 		Summary:     "See the settings of this server, and where each comes from",
 		Description: "Without keys and passwords. For admins.",
 	}, s.settings)
-	serve.HandleBody(s.API, true, huma.Operation{
+	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "change-learning", Method: http.MethodPut, Path: "/v1/settings/learned-for", Tags: tags,
 		Summary:     "Set for whom lessons of sessions about work are",
 		Description: "Of the tenant, for later commits without scopes. For admins.",
 		Errors:      serve.BodyErrors,
 	}, s.changeLearning)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "test-settings", Method: http.MethodPost, Path: "/v1/settings/test", Tags: tags,
 		Summary: "Ask each model a short text, and see whether it answers",
 		Description: "Each model has some seconds. The provider may count the requests. The answer is 200 also if a model " +

@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Directory answers who the members of tenants are, and which groups they belong to.
@@ -53,9 +54,16 @@ type members struct {
 
 const memberPath = "/v1/directory/{member}"
 
-// Routes registers the operations on members. The directory and the keys may be nil.
-func Routes(a *serve.API, directory Directory, keys Keys, items Items) {
-	s := members{a.Requiring(directory, "this server keeps no directory"), directory, keys, items}
+// Room is the operations on members. The directory and the keys may be nil.
+type Room struct {
+	Directory Directory
+	Keys      Keys
+	Items     Items
+}
+
+// Routes registers the operations.
+func (r Room) Routes(a *serve.API, _ visible.Events) {
+	s := members{a.Requiring(r.Directory, "this server keeps no directory"), r.Directory, r.Keys, r.Items}
 	tags := []string{"Directory"}
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,

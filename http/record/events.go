@@ -28,24 +28,25 @@ type Finder interface {
 
 // Record is what operations on the log need.
 type Record struct {
-	API    *serve.API
 	Finder Finder
-	Events visible.Events
 	Feeds  *Feeds
-	Policy func() domain.ConfidencePolicy
 	Prover Prover // nil if this server proves nothing
 	// Protections tells what protects the log from changes. Nil if unknown.
 	Protections func(context.Context) ([]domain.Protection, error)
 
+	api     *serve.API
+	events  visible.Events
 	exports chan struct{} // holds a token for each export that runs
 }
 
 // Routes registers the operations.
-func (s Record) Routes() {
+func (s Record) Routes(a *serve.API, events visible.Events) {
+	s.api, s.events = a, events
+	s.Feeds.begin(a, events)
 	s.exports = make(chan struct{}, mostExports)
 	s.proofRoutes()
 	tags := []string{"Questions"}
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: tags,
 		Summary: "Read the log, or follow it",
 		Description: "A page of JSON, the whole list as " + serve.LinesType + " or " + serve.CsvType +
@@ -53,40 +54,40 @@ func (s Record) Routes() {
 			serve.StreamType + ": Last-Event-ID resumes. Auditors and admins read everything; members read what happened to " +
 			"what they may see now.",
 		Parameters: []*huma.Param{serve.Parameter("Last-Event-ID")},
-		Responses:  serve.Listed[api.Event](s.API, serve.StreamType),
+		Responses:  serve.Listed[api.Event](s.api, serve.StreamType),
 		Errors:     []int{http.StatusBadRequest, http.StatusNotAcceptable},
 	}, s.list)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "histogram", Method: http.MethodGet, Path: "/v1/events/histogram", Tags: tags,
 		Summary: "Count events over time",
 		Description: "Of the events that you read in the log. Without from: from its first event. Without to: to its " +
 			"newest event. If filters make too many events to look at, the counts are estimates, and the answer says so.",
 	}, s.histogram)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "event", Method: http.MethodGet, Path: "/v1/events/{event_id}", Tags: tags,
 		Summary:     "Read one event",
 		Description: "For callers who read it in the log. With what caused it.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.event)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "effects", Method: http.MethodGet, Path: "/v1/events/{event_id}/effects", Tags: tags,
 		Summary:     "Read what an event caused, oldest first",
 		Description: "The events that name it as their cause (causation_id), of those that you read in the log.",
-		Responses:   serve.Listed[api.Event](s.API),
+		Responses:   serve.Listed[api.Event](s.api),
 		Errors:      []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 	}, s.effects)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "moment", Method: http.MethodGet, Path: "/v1/log/moment", Tags: tags,
 		Summary:     "See which event a time or a position leads to",
 		Description: "An answer as of that moment knows this event and those before it. Without as_of: the newest event.",
 	}, s.moment)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "compare", Method: http.MethodGet, Path: serve.ItemPath + "/compare", Tags: tags,
 		Summary:     "Compare an item at two moments",
 		Description: "With what changed in texts word by word. Before it was remembered, an item has no fields.",
 		Errors:      []int{http.StatusNotFound},
 	}, s.compare)
-	serve.Handle(s.API, huma.Operation{
+	serve.Handle(s.api, huma.Operation{
 		OperationID: "history", Method: http.MethodGet, Path: serve.ItemPath + "/history", Tags: []string{"Knowledge"},
 		Summary: "Read what happened to an item, oldest first",
 		Errors:  []int{http.StatusBadRequest, http.StatusNotFound},
@@ -118,7 +119,7 @@ func (s Record) list(ctx context.Context, c *serve.Call, in *eventsInput) (*serv
 	if format == serve.StreamType {
 		return s.Feeds.Follow(ctx, c, in.Paging, query, nil)
 	}
-	return s.Events.List(c, query).Answer(ctx, c, in.Paging)
+	return s.events.List(c, query).Answer(ctx, c, in.Paging)
 }
 
 type histogramInput struct {
@@ -150,7 +151,7 @@ type eventInput struct {
 
 // event answers with one event as a list shows it, and with what caused it.
 func (s Record) event(ctx context.Context, c *serve.Call, in *eventInput) (out api.Event, err error) {
-	event, err := s.Events.Find(ctx, c, in.EventID)
+	event, err := s.events.Find(ctx, c, in.EventID)
 	if err != nil {
 		return out, err
 	}
@@ -158,7 +159,7 @@ func (s Record) event(ctx context.Context, c *serve.Call, in *eventInput) (out a
 	if err != nil {
 		return out, err
 	}
-	shown, err := s.Events.Hide(ctx, c, nil, event)
+	shown, err := s.events.Hide(ctx, c, nil, event)
 	out = serve.EventOf(shown[0])
 	out.CausedBy = causesOf(event, causes)
 	return out, err
@@ -171,13 +172,13 @@ type effectsInput struct {
 
 // effects lists the events that name an event as their cause. They are all after it.
 func (s Record) effects(ctx context.Context, c *serve.Call, in *effectsInput) (*serve.Streamed, error) {
-	cause, err := s.Events.Find(ctx, c, in.EventID)
+	cause, err := s.events.Find(ctx, c, in.EventID)
 	if err = serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
 	query := (&visible.Selecting{}).Query(c, nil)
 	query.CausationID, query.After = cause.EventID, cause.Position
-	return s.Events.List(c, query).Answer(ctx, c, in.Paging)
+	return s.events.List(c, query).Answer(ctx, c, in.Paging)
 }
 
 // words splits a question about events into words in lower case.

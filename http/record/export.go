@@ -48,7 +48,7 @@ func (s Record) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 	}
 	// The context of an operation would end with the time limit; that of the request does not.
 	ctx, cancel := context.WithCancelCause(c.Request.Context())
-	stalled := time.AfterFunc(s.API.Timeout, func() { cancel(context.DeadlineExceeded) })
+	stalled := time.AfterFunc(s.api.Timeout, func() { cancel(context.DeadlineExceeded) })
 	from, to := io.Pipe()
 	written := make(chan struct{})
 	go func() {
@@ -84,12 +84,12 @@ func (s Record) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 func (s Record) copyUntilShutdown(c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(c.Response)
 	for {
-		stalled.Reset(s.API.Timeout)
-		_ = control.SetWriteDeadline(time.Now().Add(s.API.Timeout)) // not every writer has deadlines
+		stalled.Reset(s.api.Timeout)
+		_ = control.SetWriteDeadline(time.Now().Add(s.api.Timeout)) // not every writer has deadlines
 		if _, err := c.Response.Write(buffer[:n]); err != nil {
 			return fmt.Errorf("send an export: %w: %w", context.Canceled, err)
 		}
-		if err := s.API.MayGoOn(c); err != nil {
+		if err := s.api.MayGoOn(c); err != nil {
 			return err
 		}
 		var err error

@@ -57,7 +57,7 @@ const (
 
 // run sends events until the feed ends, and returns why.
 func (f *feed) run(ctx context.Context) (end string) {
-	beat := time.NewTicker(f.feeds.heartbeat)
+	beat := time.NewTicker(f.feeds.api.Heartbeat)
 	defer beat.Stop()
 	if end := f.send("retry: 2000\n: following\n\n"); end != "" {
 		return end
@@ -224,7 +224,7 @@ func sseFrame(e domain.Event) string {
 // heartbeat sends a sign of life. Each fourth one checks the caller's rights again, unless that was done meanwhile.
 func (f *feed) heartbeat() (end string) {
 	var err error
-	if time.Since(f.looked) > 3*f.feeds.heartbeat {
+	if time.Since(f.looked) > 3*f.feeds.api.Heartbeat {
 		err = f.permitted(f.call.Request.Context(), serve.RightsAge)
 	}
 	switch {
@@ -288,7 +288,7 @@ func (t *tail) run(ctx context.Context, tenant string) {
 		var again <-chan time.Time
 		switch {
 		case err != nil:
-			again = time.After(t.feeds.heartbeat)
+			again = time.After(t.feeds.api.Heartbeat)
 			t.publish(&tailPage{after: math.MaxInt64}) // of which no stream has use
 		case through < 0, len(page.events) > 0:
 			through = page.through

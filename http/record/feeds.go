@@ -23,11 +23,11 @@ const (
 	mostReading = 4    // streams that read the log for themselves at the same time
 )
 
-// Feeds are the open streams, which are limited. They are safe for concurrent use.
+// Feeds are the open streams, which are limited. They begin with the routes of [Record], and are safe for concurrent
+// use.
 type Feeds struct {
 	api       *serve.API
 	events    visible.Events
-	heartbeat time.Duration // how often a stream sends a sign of life while there are no events
 	following prometheus.Gauge
 	ended     *prometheus.CounterVec
 	reading   chan struct{} // holds a token for each stream that reads for itself
@@ -38,23 +38,20 @@ type Feeds struct {
 	tails map[string]*tail // by tenant
 }
 
-// NewFeeds makes the feeds of a server.
-func NewFeeds(a *serve.API, events visible.Events, heartbeat time.Duration, registry *prometheus.Registry) *Feeds {
-	f := &Feeds{
-		api: a, events: events, heartbeat: heartbeat,
-		following: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "annals_http_streams", Help: "Callers that follow the log.",
-		}),
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "annals_http_streams_ended_total", Help: "Callers that followed the log, by why they do no more.",
-		}, []string{"reason"}),
-		reading: make(chan struct{}, mostReading), of: map[string]int{}, tails: map[string]*tail{},
-	}
+// begin prepares the feeds for the events of a server.
+func (f *Feeds) begin(a *serve.API, events visible.Events) {
+	f.api, f.events = a, events
+	f.following = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "annals_http_streams", Help: "Callers that follow the log.",
+	})
+	f.ended = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "annals_http_streams_ended_total", Help: "Callers that followed the log, by why they do no more.",
+	}, []string{"reason"})
+	f.reading, f.of, f.tails = make(chan struct{}, mostReading), map[string]int{}, map[string]*tail{}
 	for _, reason := range []string{endLeft, endSlow, endClosing, endRefused, endTrouble} {
 		f.ended.WithLabelValues(reason)
 	}
-	registry.MustRegister(f.following, f.ended)
-	return f
+	a.Registry.MustRegister(f.following, f.ended)
 }
 
 // join counts a stream, and starts the tail of its tenant if there is none. Call leave when done.

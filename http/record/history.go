@@ -27,7 +27,7 @@ func (s Record) history(
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	k, err := s.Events.Items.Find(ctx, c, in.ID)
+	k, err := s.events.Items.Find(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +35,11 @@ func (s Record) history(
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.Events.Log.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
+	events, err := s.events.Log.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
 	if err != nil {
 		return nil, err
 	}
-	all, err := domain.History(k.ID, events, s.Policy())
+	all, err := domain.History(k.ID, events, s.api.Policy())
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s Record) history(
 		return nil, err
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
-	if err := s.Events.HideHistory(ctx, c, shown); err != nil {
+	if err := s.events.HideHistory(ctx, c, shown); err != nil {
 		return nil, err
 	}
 	for i, item := range shown {
@@ -85,7 +85,7 @@ func (s Record) causes(
 	for id, event := range known {
 		may, looked := readable[event.Stream]
 		if !looked {
-			if may, err = s.Events.MayRead(ctx, c, event.Stream); err != nil {
+			if may, err = s.events.MayRead(ctx, c, event.Stream); err != nil {
 				return nil, err
 			}
 			readable[event.Stream] = may

@@ -22,21 +22,21 @@ func (s Record) moment(ctx context.Context, c *serve.Call, in *momentInput) (*se
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	at, err := s.Events.Resolve(ctx, c, at)
+	at, err := s.events.Resolve(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
-	head, _, err := s.Events.Log.Head(ctx, c.Principal.Tenant)
+	head, _, err := s.events.Log.Head(ctx, c.Principal.Tenant)
 	if err != nil || head == 0 {
 		return &serve.Output[api.Moment]{}, err
 	}
-	newest, err := s.Events.Resolve(ctx, c, domain.AsOf{Position: head})
+	newest, err := s.events.Resolve(ctx, c, domain.AsOf{Position: head})
 	if err != nil {
 		return nil, err
 	}
 	last := newest
 	if at.Position > 0 {
-		if last, err = s.Events.Resolve(ctx, c, domain.AsOf{Position: at.Position}); err != nil {
+		if last, err = s.events.Resolve(ctx, c, domain.AsOf{Position: at.Position}); err != nil {
 			return nil, err
 		}
 	}
@@ -68,19 +68,19 @@ func (s Record) compare(ctx context.Context, c *serve.Call, in *compareInput) (*
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	k, err := s.Events.Items.Find(ctx, c, in.ID)
+	k, err := s.events.Items.Find(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if from, to, err = s.between(ctx, c, from, to); err != nil {
 		return nil, err
 	}
-	events, err := s.Events.Log.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
+	events, err := s.events.Log.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(k.ID))
 	if err != nil {
 		return nil, err
 	}
-	made, err := domain.Compare(k.ID, events, s.Policy(), from, to)
-	err = cmp.Or(err, s.Events.Items.Reader.Hide(ctx, c.Principal, &made))
+	made, err := domain.Compare(k.ID, events, s.api.Policy(), from, to)
+	err = cmp.Or(err, s.events.Items.Reader.Hide(ctx, c.Principal, &made))
 	return &serve.Output[api.Comparison]{Body: api.Comparison{
 		From: api.ItemState(made.From), To: api.ItemState(made.To), Changes: changesOf(made.Changes, made.Policy, true),
 	}}, err
@@ -90,7 +90,7 @@ func (s Record) compare(ctx context.Context, c *serve.Call, in *compareInput) (*
 func (s Record) between(ctx context.Context, c *serve.Call, from, to domain.AsOf) (_, _ domain.AsOf, err error) {
 	if to.IsNow() {
 		to.Time = c.Now
-		to.Position, _, err = s.Events.Log.Head(ctx, c.Principal.Tenant)
+		to.Position, _, err = s.events.Log.Head(ctx, c.Principal.Tenant)
 	}
 	if err == nil {
 		from, err = s.resolveNamed(ctx, c, "from", from)
@@ -106,7 +106,7 @@ func (s Record) between(ctx context.Context, c *serve.Call, from, to domain.AsOf
 
 // resolveNamed resolves a moment, and notes one that never was by the name of its parameter.
 func (s Record) resolveNamed(ctx context.Context, c *serve.Call, field string, at domain.AsOf) (domain.AsOf, error) {
-	at, err := s.Events.Resolve(ctx, c, at)
+	at, err := s.events.Resolve(ctx, c, at)
 	if invalid, ok := errors.AsType[*domain.Invalid](err); ok {
 		c.Found.Add(field, "%s", invalid.Problems[0].Message)
 		return at, nil

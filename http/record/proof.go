@@ -35,7 +35,7 @@ type Prover interface {
 }
 
 func (s Record) proofRoutes() {
-	a := s.API.Requiring(s.Prover, "this server proves nothing")
+	a := s.api.Requiring(s.Prover, "this server proves nothing")
 	tags := []string{"Proof"}
 	serve.Lookup(a, huma.Operation{
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
@@ -60,7 +60,7 @@ func (s Record) proofRoutes() {
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
-	serve.Lookup(s.API, huma.Operation{
+	serve.Lookup(s.api, huma.Operation{
 		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: tags,
 		Summary:     "See what keeps the log from being changed",
 		Description: "What the database refuses to the role that serves. For auditors and admins.",
@@ -107,7 +107,7 @@ func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (o
 	if err != nil {
 		return out, err
 	}
-	if may, err := s.Events.MayRead(ctx, c, entry.Stream); err != nil {
+	if may, err := s.events.MayRead(ctx, c, entry.Stream); err != nil {
 		return out, err
 	} else if !may {
 		return out, domain.NoSuchEvent()
@@ -139,7 +139,7 @@ func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domai
 		return nil, err
 	}
 	event := known[made.EventID]
-	shown, err := s.Events.Hide(ctx, c, nil, event)
+	shown, err := s.events.Hide(ctx, c, nil, event)
 	if err != nil || !bytes.Equal(shown[0].Data, event.Data) {
 		return nil, err
 	}

@@ -69,13 +69,18 @@ type reports struct {
 	links    string // what the addresses of items begin with
 }
 
-// Routes registers the reports. Without digests or names, they are nil.
-func Routes(
-	a *serve.API, reporter Reporter, digests Digests, reader Reader, events visible.Events,
-	policy func() domain.ConfidencePolicy, names Names, links string,
-) {
-	s := reports{a, reporter, digests, reader, events, policy, names, links}
-	reviews{a, reporter, events}.reviewRoutes()
+// Room is the reports. Without digests or names, they are nil.
+type Room struct {
+	Reporter Reporter
+	Digests  Digests
+	Reader   Reader
+	Names    Names
+}
+
+// Routes registers the reports.
+func (r Room) Routes(a *serve.API, events visible.Events) {
+	s := reports{a, r.Reporter, r.Digests, r.Reader, events, a.Policy, r.Names, a.Links}
+	reviews{a, r.Reporter, events}.reviewRoutes()
 	s.digestRoute()
 	report[api.Event](
 		s.api, "actor", "Read everything that an actor did, or that was done on its behalf",

@@ -42,10 +42,10 @@ func each(t *testing.T, test func(w *world)) {
 		parts := servertest.Open(t, db, events.Options{})
 		cfg := parts.Config(t)
 		held := keys.NewKeys(db, parts.Log.Log)
-		cfg.Keys, cfg.RootKey, cfg.Writer = held, rootKey, events.NewScrubbingWriter(parts.Log.Log, true)
+		cfg.Callers.Keys, cfg.Callers.RootKey, cfg.Writer = held, rootKey, events.NewScrubbingWriter(parts.Log.Log, true)
 		surface := scim.Server{Writer: cfg.Writer, Directory: people.Directory{Log: parts.Log.Reader}, Keys: held}
 		cfg.Mounts = []annalshttp.Mount{{Paths: []string{scim.Path}, Handler: surface.Answer, Refuse: surface.Refuse}}
-		server := httptest.NewUnstartedServer(annalshttp.New(cfg).Handler())
+		server := httptest.NewUnstartedServer(cfg.New().Handler())
 		server.Config.BaseContext = func(net.Listener) context.Context {
 			return database.ForTenant(context.WithoutCancel(t.Context()), "")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 type scrubbingOutput struct {
@@ -50,12 +51,18 @@ type scrubbings struct {
 	rules    Scrubbing // nil if the rules cannot be changed here
 	recorded Recorded  // nil if this server redacts nothing that is recorded
 	items    Items
-	now      func() time.Time
 }
 
-// Routes registers the operations. The rules and what is recorded may be nil.
-func Routes(a *serve.API, rules Scrubbing, recorded Recorded, items Items, now func() time.Time) {
-	s := scrubbings{a, rules, recorded, items, now}
+// Room is the operations on redaction. The rules and what is recorded may be nil.
+type Room struct {
+	Rules    Scrubbing
+	Recorded Recorded
+	Items    Items
+}
+
+// Routes registers the operations.
+func (r Room) Routes(a *serve.API, _ visible.Events) {
+	s := scrubbings{a, r.Rules, r.Recorded, r.Items}
 	tags := []string{"Access"}
 	const path = "/v1/scrubbing"
 	serve.Handle(s.api, huma.Operation{
@@ -217,9 +224,9 @@ func (s scrubbings) redact(ctx context.Context, c *serve.Call, in *spanInput) (*
 	}
 	out := &serve.Output[api.Redactions]{}
 	out.Body.Items = []api.Redaction{}
-	began := s.now()
+	began := s.api.Now()
 	for chunk := range slices.Chunk(streams, streamsTogether) {
-		if s.now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
+		if s.api.Now().Sub(began) > redactingTime || through < first[chunk[0]]-1 {
 			through = min(through, first[chunk[0]]-1)
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -32,6 +33,15 @@ type API struct {
 	Admit   func(c *Call) error // authenticates the caller and checks the rate
 	// Authenticate identifies the caller of a request. The error is a refusal for the caller.
 	Authenticate func(*http.Request) (domain.Principal, error)
+	// Confine limits the statements of a context to the rows of one tenant.
+	Confine   func(ctx context.Context, tenant string) context.Context
+	Closing   func() bool   // tells whether shutdown has begun
+	Heartbeat time.Duration // how often a stream sends a sign of life while there are no events
+	Policy    func() domain.ConfidencePolicy
+	Links     string // what the addresses of items begin with
+	Version   string // of the program
+	Now       func() time.Time
+	Registry  prometheus.Registerer
 }
 
 // Requiring is the API of operations that need a part of the server. They refuse every call if the part is nil.

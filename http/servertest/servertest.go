@@ -19,14 +19,8 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
-	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/past"
-	"github.com/annals-kb/annals/projections/people"
-	"github.com/annals-kb/annals/projections/policies"
-	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // Base is a log with its readers, on a database of the test's own.
@@ -63,19 +57,6 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 // Reader reads the present and the past.
 func (b Base) Reader() projections.Reader {
 	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Log: b.Log}
-}
-
-// Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
-func (b Base) Config(t *testing.T) annalshttp.Config {
-	verifications := policies.NewVerifications(b.Log.Reader)
-	b.Knowledge.Verified = verifications
-	return annalshttp.Config{
-		Verification: verifications, Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
-		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
-		Sessions: sessions.Sessions{Log: b.Log}, Personal: extraction.Personal,
-		Directory: people.Directory{Log: b.Log.Reader},
-		Version:   "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
-	}
 }
 
 // Untrusted serves with a certificate that no client trusts, until the test ends.

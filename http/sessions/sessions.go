@@ -12,6 +12,7 @@ import (
 	annalstext "github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 type sessionInput struct {
@@ -63,9 +64,12 @@ type sessions struct {
 	kept Sessions
 }
 
-// Routes registers the operations. Sessions may be nil.
-func Routes(a *serve.API, kept Sessions) {
-	s := sessions{a.Requiring(kept, "this server keeps no sessions"), kept}
+// Room is the operations on sessions, which may be nil.
+type Room struct{ Sessions Sessions }
+
+// Routes registers the operations.
+func (r Room) Routes(a *serve.API, _ visible.Events) {
+	s := sessions{a.Requiring(r.Sessions, "this server keeps no sessions"), r.Sessions}
 	tags := []string{"Sessions"}
 	const all, one = "/v1/sessions", "/v1/sessions/{id}"
 	serve.HandleBody(s.api, false, huma.Operation{

@@ -59,9 +59,18 @@ const (
 	subscriptionPath  = subscriptionsPath + "/{id}"
 )
 
-// Routes registers the operations. Subscriptions may be nil.
-func Routes(a *serve.API, all Subscriptions, events visible.Events, feeds *record.Feeds) {
-	s := subscriptions{a.Requiring(all, "this server keeps no subscriptions"), all, events, feeds, serve.NewLimiter(.1, 5)}
+// Room is the operations on subscriptions, which may be nil. The feeds are those of the log.
+type Room struct {
+	Subscriptions Subscriptions
+	Feeds         *record.Feeds
+}
+
+// Routes registers the operations.
+func (r Room) Routes(a *serve.API, events visible.Events) {
+	s := subscriptions{
+		a.Requiring(r.Subscriptions, "this server keeps no subscriptions"), r.Subscriptions, events, r.Feeds,
+		serve.NewLimiter(.1, 5),
+	}
 	tags := []string{"Subscriptions"}
 	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "subscribe", Method: http.MethodPost, Path: subscriptionsPath, Tags: tags,

@@ -13,7 +13,6 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/getkin/kin-openapi/openapi3"
 
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
@@ -60,7 +59,7 @@ func exchanges(t *testing.T, name string) (all []exchange) {
 var variable = regexp.MustCompile(`\$[a-z]+`)
 
 func TestEveryRouteAnswersAsItsClientsExpect(t *testing.T) {
-	for name, configure := range map[string]func(*annalshttp.Config){
+	for name, configure := range map[string]func(*servertest.Config){
 		"contract.txt": keyed, "people.txt": keyed, "files.txt": open, "search.txt": open, "sessions.txt": open,
 		"skills.txt": open,
 	} {

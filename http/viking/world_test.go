@@ -39,20 +39,20 @@ type world struct {
 const rootKey = "0123456789abcdef0123456789abcdef"
 
 // open is for servers that ask for no key, keyed for those that have a root key.
-func open(*annalshttp.Config)         {}
-func keyed(cfg *annalshttp.Config)    { cfg.RootKey = rootKey }
+func open(*servertest.Config)         {}
+func keyed(cfg *servertest.Config)    { cfg.Callers.RootKey = rootKey }
 func as(key string) header            { return header("X-API-Key: " + key) }
 func (w *world) path(s string) string { return w.url + s }
 
 // each runs a test on both engines, or with -short on one, served by a role that sees one tenant at a time where there
 // are roles. Set changes settings of the surface.
-func each(t *testing.T, configure func(*annalshttp.Config), test func(t *testing.T, w *world), set ...func(*viking.Config)) {
+func each(t *testing.T, configure func(*servertest.Config), test func(t *testing.T, w *world), set ...func(*viking.Config)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) { test(t, newWorld(t, db, configure, set...)) })
 }
 
-func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config), set ...func(*viking.Config)) *world {
+func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config), set ...func(*viking.Config)) *world {
 	t.Helper()
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
@@ -67,9 +67,9 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	}
 	eraser := projections.NewEraser(base, log.Log, databasetest.Log(t))
 	settings.Eraser = eraser
-	var asked annalshttp.Config
+	var asked servertest.Config
 	configure(&asked)
-	settings.Closed = asked.RootKey != ""
+	settings.Closed = asked.Callers.RootKey != ""
 	apart, err := document.NewApart()
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	surface := viking.New(settings)
 	paths, public := viking.Paths()
 	cfg := parts.Config(t)
-	cfg.Keys = keys.NewKeys(db, log.Log)
+	cfg.Callers.Keys = keys.NewKeys(db, log.Log)
 	cfg.Mounts = []annalshttp.Mount{{
 		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
 	}}
@@ -89,7 +89,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*annalshttp.Config),
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(annalshttp.New(cfg).Handler())
+	server := httptest.NewUnstartedServer(cfg.New().Handler())
 	server.Config.BaseContext = func(net.Listener) context.Context { return database.ForTenant(context.WithoutCancel(t.Context()), "") }
 	server.Start()
 	t.Cleanup(server.Close)

@@ -19,8 +19,6 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
-	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // count is how many functions and files a request executes.
@@ -108,10 +106,8 @@ func serve(ctx context.Context, dir string) (http.Handler, func() error, error) 
 	}
 	server := annalshttp.New(annalshttp.Config{
 		Writer: log, Historian: log, Finder: log.Finder,
-		Reader:   projections.Reader{Knowledge: knowledge, Past: past, Log: log},
-		Reporter: browse.Reports{Browser: knowledge.Browser, Log: log.Log},
-		Sessions: sessions.Sessions{Log: log},
-		Version:  "trace", Logger: logger, Confine: database.ForTenant,
+		Reader:  projections.Reader{Knowledge: knowledge, Past: past, Log: log},
+		Version: "trace", Logger: logger, Confine: database.ForTenant,
 	})
 	return server.Handler(), stop, nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
@@ -60,7 +59,7 @@ func eachDesk(t *testing.T, test func(t *testing.T, d *desk)) {
 	t.Helper()
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		base := servertest.Open(t, db, events.Options{})
-		running := httptest.NewServer(annalshttp.New(base.Config(t)).Handler())
+		running := httptest.NewServer(base.Config(t).New().Handler())
 		t.Cleanup(running.Close)
 		server, err := client.New(client.Config{Server: running.URL})
 		if err != nil {

@@ -21,7 +21,7 @@ const consolePath = "/console/"
 func (s *Service) addConsole(
 	api *annalshttp.Config, inner *annalsclient.Client, key proof.Key, issuer tokens,
 ) (err error) {
-	if api.SessionKey, err = key.Derive("annals login sessions"); err != nil {
+	if api.Callers.SessionKey, err = key.Derive("annals login sessions"); err != nil {
 		return fmt.Errorf("mount %s: %w", consolePath, err)
 	}
 	api.Home, api.Links = consolePath, consolePath+"k/"
@@ -43,7 +43,7 @@ func (s *Service) addConsole(
 		return fmt.Errorf("let users log in at the issuer: %w", err)
 	}
 	if login != nil {
-		look.Provider, api.Logins = login, login
+		look.Provider, api.Callers.Logins = login, login
 	}
 	pages := mountConsole(console.New(look))
 	uploads := pages

@@ -31,8 +31,14 @@ import (
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/http/oidc"
 	"github.com/annals-kb/annals/http/operate"
+	httppeople "github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/record"
+	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scim"
+	"github.com/annals-kb/annals/http/scrubbing"
 	httpserve "github.com/annals-kb/annals/http/serve"
+	httpsessions "github.com/annals-kb/annals/http/sessions"
+	httpsubscriptions "github.com/annals-kb/annals/http/subscriptions"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
@@ -140,16 +146,16 @@ func OpenService(
 	}
 	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
 	s.directories = s.browsing(entrance, extractor)
-	reports := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
+	browsed := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
 	reader := present{
 		projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries, s.telemetry,
 	}
 	verifications := policies.NewVerifications(log.Reader)
 	knowledge.Verified, knowledge.Span = verifications, cfg.telemetry.Seam()
-	s.health = browse.NewHealthGauges(reports)
+	s.health = browse.NewHealthGauges(browsed)
 	registry.MustRegister(s.health)
 	s.proposer = review.Proposer{
-		Off: cfg.Review == "off", Log: log, Reader: reader, Proposals: reports, Writer: entrance, Logger: logger,
+		Off: cfg.Review == "off", Log: log, Reader: reader, Proposals: browsed, Writer: entrance, Logger: logger,
 	}
 	if model, is := extractor.(review.Judge); is {
 		s.proposer.Judge = model
@@ -161,23 +167,36 @@ func OpenService(
 		Show:  func(e domain.Event) any { return httpserve.EventOf(e) },
 	})
 	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
+	known, directory, feeds := sessions.Sessions{Log: log}, people.Directory{Log: log.Reader}, new(record.Feeds)
 	api := annalshttp.Config{
-		Subscriptions: s.subscriptions,
-		Reporter:      reports, Recorder: s.accesses, Sessions: sessions.Sessions{Log: log}, Personal: extraction.Personal,
-		Writer: entrance, Scrubbing: entrance, Recorded: entrance, Reader: reader, Historian: log, Finder: log.Finder,
-		Policy: knowledge.Policy, Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Prover: prover,
-		Protections: ProtectionsOf(db), Keys: s.keys, RootKey: cfg.RootKey, Eraser: s.eraser, Confine: database.ForTenant,
-		Directory: people.Directory{Log: log.Reader}, Verification: verifications,
-		Probes: []operate.Probe{
-			{Name: "database", Check: s.db.Answers},
-			{Name: "schema", Check: knowledge.Complete},
-			{Name: "writes", Check: func(ctx context.Context) error { return cmp.Or(s.db.Writable(ctx), s.log.Prompt()) }},
-		},
+		Writer: entrance, Reader: reader, Historian: log, Finder: log.Finder, Policy: knowledge.Policy,
+		Recorder: s.accesses, Policies: verifications,
+		Lesson:  httpsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For,
+		Callers: httpkeys.Config{Keys: s.keys, RootKey: cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
 		Logger: logger, Registry: registry, Version: terminal.Version().Version,
-		Background: projections.Background{Log: log, Past: past},
-		Rate:       cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
-		PurgeAfter: cfg.PurgeAfter, Settings: cfg.Shown, Warnings: cfg.warned.text,
-		Models: models(embedder, previous, extractor, cfg.Why),
+		Rate: cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
+		Rooms: []annalshttp.Room{
+			record.Record{Finder: log.Finder, Feeds: feeds, Prover: prover, Protections: ProtectionsOf(db)},
+			operate.Erasures{Eraser: s.eraser, PurgeAfter: cfg.PurgeAfter},
+			httppeople.Room{Directory: directory, Keys: s.keys, Items: reader},
+			operate.PolicyRoom{Policies: verifications},
+			httpsubscriptions.Room{Subscriptions: s.subscriptions, Feeds: feeds},
+			httpsessions.Room{Sessions: known},
+			reports.Room{Reporter: browsed, Digests: s.subscriptions, Reader: reader, Names: directory},
+			scrubbing.Room{Rules: entrance, Recorded: entrance, Items: reader},
+			operate.Projections{
+				Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Background: projections.Background{Log: log, Past: past},
+				Inline: reader, Proof: prover, Log: log.Finder,
+			},
+			operate.Debug{Warnings: cfg.warned.text},
+			operate.Settings{Shown: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why), Sessions: known},
+			mcp.Room{},
+		},
+	}
+	probes := []operate.Probe{
+		{Name: "database", Check: s.db.Answers},
+		{Name: "schema", Check: knowledge.Complete},
+		{Name: "writes", Check: func(ctx context.Context) error { return cmp.Or(s.db.Writable(ctx), s.log.Prompt()) }},
 	}
 	if s.telemetry != nil {
 		if err := s.telemetry.Collect(ctx, registry); err != nil {
@@ -217,7 +236,8 @@ func OpenService(
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.believe(issuer, &api)
+	probes = append(probes, s.believe(issuer, &api)...)
+	api.Rooms = append(api.Rooms, operate.Health{Probes: probes})
 	api.PublicURL = cfg.PublicURL
 	if cfg.Console == "on" {
 		if err := s.addConsole(&api, inner, key, cfg.tokens); err != nil {
@@ -227,8 +247,8 @@ func OpenService(
 	if err := api.Validate(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.subscriptions.Rights = annalshttp.RightsOf(api)
 	s.API = annalshttp.New(api)
+	s.subscriptions.Rights = s.API.Callers.RightsOf
 	return s, nil
 }
 

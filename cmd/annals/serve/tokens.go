@@ -45,18 +45,18 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 
 // believe lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log does so
 // at the start.
-func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) {
+func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) []operate.Probe {
 	if issuer == nil {
-		return
+		return nil
 	}
-	s.issuer, api.Tokens = issuer, issuer
-	api.Probes = append(api.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
+	s.issuer, api.Callers.Tokens = issuer, issuer
+	return []operate.Probe{{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
 		err := issuer.Ready(ctx)
 		if refusal, is := errors.AsType[*domain.Refusal](err); is {
 			return refusal // only the log may have the details
 		}
 		return err
-	}})
+	}}}
 }
 
 // login lets users of the console log in at the issuer; nil if there is no client for that.
