@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -31,20 +32,27 @@ type backups struct {
 	newest atomic.Int64 // when the newest was made, in seconds since 1970; 0 if unknown
 }
 
-// backups prepares scheduled backups; nil for none.
-func (c Config) backups(s *Service) (*backups, error) {
-	if c.Backup == "" {
-		return nil, nil //nolint:nilnil // as said
+func checkBackup(c Config) error {
+	if c.BackupKeep < 1 {
+		return errors.New("backup-keep (ANNALS_BACKUP_KEEP) must be at least 1")
 	}
-	place, _, err := backup.At(strings.TrimSuffix(c.Backup, "/") + "/") // a place, even without a slash at its end
-	b := &backups{backingUp: c.backingUp, place: place, source: backup.Source{
-		DB: s.db, Data: c.Data, Passphrase: BackupPassphrase(), Logger: s.logger,
+	return nil
+}
+
+// openBackup prepares scheduled backups.
+func openBackup(_ context.Context, c *core) (part, error) {
+	if c.cfg.Backup == "" {
+		return part{}, nil
+	}
+	place, _, err := backup.At(strings.TrimSuffix(c.cfg.Backup, "/") + "/") // a place, even without a slash at its end
+	b := &backups{backingUp: c.cfg.backingUp, place: place, source: backup.Source{
+		DB: c.db, Data: c.cfg.Data, Passphrase: BackupPassphrase(), Logger: c.logger,
 	}}
-	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	c.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "annals_backup_newest_timestamp_seconds",
 		Help: "When the newest scheduled backup was made, in seconds since 1970; 0 if there is none.",
 	}, func() float64 { return float64(b.newest.Load()) }))
-	return b, err
+	return part{run: []func(context.Context){c.every(time.Minute, "make a backup", b.makeIfDue)}}, err
 }
 
 // makeIfDue makes a backup if the newest is old, and deletes old ones. Servers of one database share the schedule,

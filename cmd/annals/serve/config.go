@@ -13,9 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
 )
@@ -34,11 +32,8 @@ type Config struct {
 	// PublicURL is what addresses of the server begin with, such as those of a proxy; empty for the address of a request.
 	PublicURL string `group:"where" name:"public-url" env:"ANNALS_PUBLIC_URL" placeholder:"URL"`
 
-	// Console is on or off.
-	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
-
-	// MCPTools selects the tools at /mcp for hosts that do not select them by the address.
-	MCPTools string `group:"where" name:"mcp-tools" env:"ANNALS_MCP_TOOLS" enum:"annals,openviking" default:"annals"`
+	consoling // part: console
+	hosting   // part: mcp
 
 	// RootKey is valid for everything in every tenant. Only ANNALS_ROOT_KEY sets it, since other users can see flags.
 	RootKey string `kong:"-"`
@@ -47,19 +42,24 @@ type Config struct {
 	Shown api.Settings `kong:"-"`
 	Why   string       `kong:"-"`
 
-	telemetry *telemetry.Telemetry // nil for none
-	warned    *warnings            // nil for none
+	warned *warnings // nil for none
+
+	telemetering // part: telemetry
 
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 
 	Embedder
-	extracting
-	forwarding
+	extracting // part: extraction
+	forwarding // part: nats
 	recording
-	tokens
+	tokens // part: oidc
 	encryption
-	resources
-	backingUp
+
+	// FetchPrivate allows addresses of private networks and of this machine.
+	FetchPrivate bool `group:"limits" env:"ANNALS_FETCH_PRIVATE"`
+
+	vikingSettings // part: viking
+	backingUp      // part: backup
 
 	// LogName becomes part of a new signing key.
 	LogName string `group:"where" env:"ANNALS_LOG_NAME" default:"annals" placeholder:"NAME"`
@@ -74,7 +74,7 @@ type Config struct {
 
 	Rate float64 `group:"limits" env:"ANNALS_RATE" default:"0" placeholder:"N"`
 
-	Quotas string `group:"limits" env:"ANNALS_QUOTAS" placeholder:"LINES"`
+	limiting // part: quotas
 
 	PreStopDelay time.Duration `group:"limits" env:"ANNALS_PRE_STOP_DELAY" default:"0s"`
 
@@ -136,9 +136,6 @@ func (c Config) validate() error {
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
-	if _, err := events.ParseQuotas(c.Quotas); err != nil {
-		problems = append(problems, fmt.Errorf("quotas (ANNALS_QUOTAS): %w", err))
-	}
 	for name, value := range map[string]time.Duration{
 		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)":     c.PreStopDelay,
 		"shutdown-timeout (ANNALS_SHUTDOWN_TIMEOUT)": c.ShutdownTimeout,
@@ -147,9 +144,6 @@ func (c Config) validate() error {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))
 		}
-	}
-	if c.BackupKeep < 1 {
-		problems = append(problems, errors.New("backup-keep (ANNALS_BACKUP_KEEP) must be at least 1"))
 	}
 	if c.RootKey != "" && len(c.RootKey) < shortestRootKey {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, "+
@@ -161,10 +155,11 @@ func (c Config) validate() error {
 	if err := checkData(c.Data); err != nil {
 		return err
 	}
-	_, noIssuer := c.issuer()
-	_, noExtractor := c.extractor()
-	_, noForwarder := c.forwards()
-	problems = append(problems, noIssuer, noExtractor, noForwarder)
+	for _, p := range parts() {
+		if p.check != nil {
+			problems = append(problems, p.check(c))
+		}
+	}
 	if err := errors.Join(problems...); err != nil {
 		return terminal.Wrong("annals serve --help lists what can be set", "%s", err)
 	}
@@ -178,29 +173,6 @@ func (c Config) Complete() Config {
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	c.RootKey = os.Getenv("ANNALS_ROOT_KEY")
 	return c
-}
-
-// recording are the settings for records of reads.
-type recording struct {
-	RecordRetrievals string        `group:"accesses" env:"ANNALS_RECORD_RETRIEVALS" enum:"off,sampled,all" default:"off"`
-	KeepAccesses     time.Duration `group:"accesses" env:"ANNALS_KEEP_ACCESSES" default:"2160h" placeholder:"TIME"`
-}
-
-// resources are the settings for resources on other servers and on this machine.
-type resources struct {
-	FetchPrivate bool     `group:"limits" env:"ANNALS_FETCH_PRIVATE"`
-	HostPaths    []string `group:"limits" env:"ANNALS_HOST_PATHS" sep:":" placeholder:"DIR" complete:"file"`
-}
-
-// hostPaths are the directories as absolute paths, which callers use.
-func (r resources) hostPaths() []string {
-	var all []string
-	for _, path := range r.HostPaths {
-		if whole, err := filepath.Abs(path); err == nil && path != "" {
-			all = append(all, whole)
-		}
-	}
-	return all
 }
 
 // Logging are the settings of the server's log, which goes to standard error and never contains texts of users.

@@ -6,61 +6,75 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	annalshttp "github.com/annals-kb/annals/http"
-	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console"
-	"github.com/annals-kb/annals/http/viking"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 )
 
 // consolePath is the path of the web console.
 const consolePath = "/console/"
 
-// addConsole mounts the web console, and lets the server open login sessions. A session is valid on all servers with
+// consoling are the settings of the web console.
+type consoling struct {
+	// Console is on or off.
+	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
+}
+
+func (c consoling) hasConsole() bool { return c.Console == "on" }
+
+// openConsole mounts the web console, and lets the server open login sessions. A session is valid on all servers with
 // the same signing key.
-func (s *Service) addConsole(
-	api *annalshttp.Config, inner *annalsclient.Client, key proof.Key, issuer tokens,
-) (err error) {
-	if api.Callers.SessionKey, err = key.Derive("annals login sessions"); err != nil {
-		return fmt.Errorf("mount %s: %w", consolePath, err)
+func openConsole(_ context.Context, c *core) (part, error) {
+	if !c.cfg.hasConsole() {
+		return part{}, nil
 	}
-	api.Home, api.Links = consolePath, consolePath+"k/"
+	sessionKey, err := c.key.Derive("annals login sessions")
+	if err != nil {
+		return part{}, fmt.Errorf("mount %s: %w", consolePath, err)
+	}
+	first, err := newFirstAdmin(c)
+	if err != nil {
+		return part{}, err
+	}
 	look := console.Config{
-		API: inner, Version: api.Version, PublicURL: api.PublicURL, Logger: s.logger, Redirect: issuer.Redirect,
+		API: c.inner, Version: terminal.Version().Version, PublicURL: c.cfg.PublicURL, Logger: c.logger, First: first.create,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
-			return s.API.Callers.OpenSession(r, key)
+			return c.api.Callers.OpenSession(r, key)
 		},
 		OpenLogin: func(ctx context.Context, idToken string, ends time.Time) (string, time.Time, error) {
-			return s.API.Callers.OpenLogin(ctx, idToken, ends)
+			return c.api.Callers.OpenLogin(ctx, idToken, ends)
 		},
 	}
-	if s.first, err = newFirstAdmin(s, key); err != nil {
-		return err
-	}
-	look.First = s.first.create
-	login, err := issuer.login(s.issuer, key)
-	if err != nil {
-		return fmt.Errorf("let users log in at the issuer: %w", err)
-	}
+	login := offered[provider](c)
 	if login != nil {
-		look.Provider, api.Callers.Logins = login, login
+		look.Provider, look.Redirect = login, login.Redirect()
 	}
 	pages := mountConsole(console.New(look))
 	uploads := pages
-	uploads.Paths, uploads.MaxBody = []string{console.Uploads}, viking.MaxBody
+	uploads.Paths, uploads.MaxBody = []string{console.Uploads}, console.MaxUpload
 	uploads.Public = uploads.Paths
-	api.Mounts = append(api.Mounts, pages, uploads)
-	return nil
+	return part{
+		mounts: []annalshttp.Mount{pages, uploads}, pages: consolePath, invite: first.link,
+		api: func(api *annalshttp.Config) {
+			api.Home, api.Links, api.Callers.SessionKey = consolePath, consolePath+"k/", sessionKey
+			if login != nil {
+				api.Callers.Logins = login
+			}
+		},
+	}, nil
+}
+
+// provider is where users log in besides keys.
+type provider interface {
+	console.Provider
+	httpkeys.Tokens
+	// Redirect is the address to which the provider leads back; empty for the usual one.
+	Redirect() string
 }
 
 // mountConsole mounts the console for callers without a key, since it has a page to log in.
 func mountConsole(pages *console.Console) annalshttp.Mount {
 	paths := []string{"/console", consolePath}
 	return annalshttp.Mount{Paths: paths, Public: paths, Handler: pages.Answer, Refuse: pages.Refuse}
-}
-
-// insideClient makes requests to the API of this process. They have the time limit of the outer request and are not
-// repeated.
-func insideClient(api http.HandlerFunc) (*annalsclient.Client, error) {
-	return annalsclient.New(annalsclient.Config{Transport: annalsclient.Inside(api), Timeout: -1, Retries: -1})
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	httpkeys "github.com/annals-kb/annals/http/keys"
@@ -24,16 +23,16 @@ import (
 // firstAdmin makes the first key of a server without keys, for who has its link. The link is valid until there is a
 // key, on all servers with the same signing key.
 type firstAdmin struct {
-	service *Service
-	token   string
+	core  *core
+	token string
 }
 
-func newFirstAdmin(s *Service, key proof.Key) (firstAdmin, error) {
-	secret, err := key.Derive("annals first admin")
+func newFirstAdmin(c *core) (firstAdmin, error) {
+	secret, err := c.key.Derive("annals first admin")
 	if err != nil {
 		return firstAdmin{}, fmt.Errorf("make the link for the first admin: %w", err)
 	}
-	return firstAdmin{s, hex.EncodeToString(secret[:16])}, nil
+	return firstAdmin{c, hex.EncodeToString(secret[:16])}, nil
 }
 
 // link is the link for people, which names this machine if the server listens on all its addresses.
@@ -56,7 +55,7 @@ func (f firstAdmin) create(ctx context.Context, token, user string) (string, err
 			Status: status, Title: "The key is not made", Detail: detail, Fix: fix,
 		}}
 	}
-	keyed, err := f.service.keys.Any(ctx)
+	keyed, err := f.core.keys.Any(ctx)
 	switch {
 	case err != nil:
 		return "", refuse(http.StatusServiceUnavailable, err.Error(), "")
@@ -75,7 +74,7 @@ func (f firstAdmin) create(ctx context.Context, token, user string) (string, err
 	if err = command.Validate(time.Now()); err == nil {
 		digest := sha256.Sum256([]byte(hash))
 		once := domain.Request{Key: "first admin", Fingerprint: domain.Fingerprint{Whole: digest, Outline: digest}}
-		_, err = events.NewScrubbingWriter(f.service.log.Log, true).Submit(ctx, domain.Submission{
+		_, err = events.NewScrubbingWriter(f.core.log.Log, true).Submit(ctx, domain.Submission{
 			By: by, Command: command, Request: &once, // of several at the same time, one is recorded
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/projections/embedding"
-	"github.com/annals-kb/annals/projections/extraction"
 )
 
 // Embedder are the settings of the model that turns text into vectors.
@@ -58,12 +57,14 @@ func (e Embedder) Choose() (chosen embedding.Embedder, why string, err error) {
 	return chosen, why, nil
 }
 
-// models are the models of a server, with a way to try each.
-func models(embedder, previous embedding.Embedder, extractor extraction.Extractor, why string) []operate.Model {
-	const short = "annals test"
+// tried is the text with which models are tried.
+const tried = "annals test"
+
+// embedders are the models of the embeddings, with a way to try each.
+func embedders(embedder, previous embedding.Embedder, why string) []operate.Model {
 	trying := func(e embedding.Embedder) func(context.Context) (int, error) {
 		return func(ctx context.Context) (int, error) {
-			vectors, err := e.Embed(ctx, []string{short}, embedding.Query)
+			vectors, err := e.Embed(ctx, []string{tried}, embedding.Query)
 			if err != nil {
 				return 0, err
 			}
@@ -78,12 +79,5 @@ func models(embedder, previous embedding.Embedder, extractor extraction.Extracto
 			Model: api.Model{Name: "embedding-previous", Model: previous.Name()}, Try: trying(previous),
 		})
 	}
-	llm := operate.Model{Model: api.Model{Name: "llm", Model: extractor.Name()}}
-	if model, is := extractor.(extraction.Summarizer); is {
-		llm.Try = func(ctx context.Context) (int, error) {
-			_, err := model.Summarize(ctx, "", short)
-			return 0, err
-		}
-	}
-	return append(all, llm)
+	return all
 }

@@ -3,12 +3,17 @@ package serve
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"os"
+
+	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/http/viking"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/operate"
+	httpsessions "github.com/annals-kb/annals/http/sessions"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -36,56 +41,62 @@ func (e extracting) extractor() (extraction.Extractor, error) {
 	return chosen, nil
 }
 
-// summarizing makes the worker that summarises long items; nil without a model.
-func (s *Service) summarizing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Summaries {
-	model, is := extractor.(extraction.Summarizer)
-	if !is {
-		return nil
-	}
-	return extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Summarizer: model, Directories: browse.NewDirectories(s.db),
-		Logger: s.logger,
-	})
+func checkExtraction(c Config) error {
+	_, err := c.extractor()
+	return err
 }
 
-// browsing makes the worker that summarises directories; nil without a model.
-func (s *Service) browsing(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Directories {
+// openExtraction makes the workers that extract knowledge from sessions, and that summarise if there is a model. It
+// offers the extractor, and the summaries of directories.
+func openExtraction(_ context.Context, c *core) (part, error) {
+	extractor, err := c.cfg.extractor()
+	if err != nil {
+		return part{}, err
+	}
+	known := sessions.Sessions{Log: c.log}
+	worker := extraction.NewWorker(extraction.Options{
+		Log: c.log, Writer: c.entrance, Reader: c.knowledge, Archivist: known, Extractor: extractor, Logger: c.logger,
+	})
+	p := part{
+		follow: []func(*message.Router){worker.Follow},
+		run:    []func(context.Context){func(ctx context.Context) { probe(ctx, worker, c.logger) }, worker.Retry},
+		status: []statusOf{worker.Status},
+		models: []operate.Model{{Model: api.Model{Name: "llm", Model: extractor.Name()}}},
+		offers: []any{extractor},
+		api: func(api *annalshttp.Config) {
+			api.Lesson = httpsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For
+		},
+	}
 	model, is := extractor.(extraction.Summarizer)
 	if !is {
-		return nil
+		return p, nil
 	}
-	return extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: browse.NewDirectories(s.db), Browser: s.knowledge, Summarizer: model, Clean: entrance.Clean,
-		Logger: s.logger,
+	p.models[0].Try = func(ctx context.Context) (int, error) {
+		_, err := model.Summarize(ctx, "", tried)
+		return 0, err
+	}
+	shelves := browse.NewDirectories(c.db)
+	summaries := extraction.NewSummaries(extraction.SummaryOptions{
+		Log: c.log, Writer: c.entrance, Reader: c.knowledge, Summarizer: model, Directories: shelves, Logger: c.logger,
+	})
+	directories := extraction.NewDirectories(extraction.DirectoryOptions{
+		Shelves: shelves, Browser: c.knowledge, Summarizer: model, Clean: c.entrance.Clean, Logger: c.logger,
 		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
-			return s.log.RunExclusively(ctx, domain.Directories, do)
+			return c.log.RunExclusively(ctx, domain.Directories, do)
 		},
 	})
+	p.follow, p.status = append(p.follow, summaries.Follow), append(p.status, summaries.Status)
+	p.run, p.offers = append(p.run, directories.Run), append(p.offers, shelves)
+	return p, nil
 }
 
-// outlines are the summaries of directories; nil without a model.
-func (s *Service) outlines() viking.Directories {
-	if s.directories == nil {
-		return nil
-	}
-	return browse.NewDirectories(s.db)
-}
-
-// extractor makes the worker that extracts knowledge from sessions.
-func (s *Service) extractor(entrance *events.ScrubbingWriter, extractor extraction.Extractor) *extraction.Worker {
-	return extraction.NewWorker(extraction.Options{
-		Log: s.log, Writer: entrance, Reader: s.knowledge, Archivist: sessions.Sessions{Log: s.log}, Extractor: extractor,
-		Logger: s.logger,
-	})
-}
-
-// knock checks the model's key with the endpoint, before the first extraction needs it.
-func (s *Service) knock(ctx context.Context) {
-	model, is := s.worker.Extractor.(*extraction.Model)
+// probe checks the model's key with the endpoint, before the first extraction needs it.
+func probe(ctx context.Context, worker *extraction.Worker, logger *slog.Logger) {
+	model, is := worker.Extractor.(*extraction.Model)
 	if !is {
 		return
 	}
 	if err := model.Probe(ctx); err != nil && ctx.Err() == nil {
-		s.logger.WarnContext(ctx, "nothing is learned from sessions until the model's endpoint can be asked", "error", err)
+		logger.WarnContext(ctx, "nothing is learned from sessions until the model's endpoint can be asked", "error", err)
 	}
 }

@@ -111,7 +111,7 @@ func (o *EmbeddedServer) open(ctx context.Context) error {
 	listener, taken := o.listen(ctx)
 	if taken == nil { // else another program has the address, and only the host is served
 		o.address = "http://" + listener.Addr().String() // with the port that was picked for port 0
-		if err := service.db.Announce(o.address); err != nil {
+		if err := service.core.db.Announce(o.address); err != nil {
 			return errors.Join(err, listener.Close(), service.Close())
 		}
 	}

@@ -9,10 +9,27 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-
+	annalshttp "github.com/annals-kb/annals/http"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/mcp"
 )
+
+// hosting are the settings of the MCP server.
+type hosting struct {
+	// MCPTools selects the tools at /mcp for hosts that do not select them by the address.
+	MCPTools string `group:"where" name:"mcp-tools" env:"ANNALS_MCP_TOOLS" enum:"annals,openviking" default:"annals"`
+}
+
+// openMCP mounts the MCP server.
+func openMCP(_ context.Context, c *core) (part, error) {
+	hosts := mcp.New(mcp.Config{
+		API: c.inner, Tools: c.cfg.MCPTools, PublicURL: c.cfg.PublicURL, Version: terminal.Version().Version, Logger: c.logger,
+	}).Handler()
+	return part{
+		mounts: mcp.Mounts(hosts, mcp.OAuth{Issuer: c.cfg.issuer(), PublicURL: c.cfg.PublicURL}),
+		rooms:  []annalshttp.Room{mcp.Room{}},
+	}, nil
+}
 
 type McpCommand struct {
 	terminal.Remote

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/oidc"
 	"github.com/annals-kb/annals/http/operate"
@@ -23,8 +23,8 @@ type tokens struct {
 	Claims     []string `group:"tokens" name:"oidc-claims" env:"ANNALS_OIDC_CLAIMS" placeholder:"user=CLAIM"`
 }
 
-// issuer is the issuer of the settings; nil if no tokens are accepted.
-func (t tokens) issuer() (*oidc.Issuer, error) {
+// believed is the issuer of the settings; nil if no tokens are accepted.
+func (t tokens) believed() (*oidc.Issuer, error) {
 	if t.Issuer == "" {
 		if t.Audience != "" || t.Client != "" || len(t.Claims) > 0 {
 			return nil, errors.New("oidc-issuer (ANNALS_OIDC_ISSUER): is missing, though an audience, a client or claims of " +
@@ -43,44 +43,61 @@ func (t tokens) issuer() (*oidc.Issuer, error) {
 	return oidc.New(cfg), nil
 }
 
-// believe lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log does so
-// at the start.
-func (s *Service) believe(issuer *oidc.Issuer, api *annalshttp.Config) []operate.Probe {
-	if issuer == nil {
-		return nil
-	}
-	s.issuer, api.Callers.Tokens = issuer, issuer
-	return []operate.Probe{{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
-		err := issuer.Ready(ctx)
-		if refusal, is := errors.AsType[*domain.Refusal](err); is {
-			return refusal // only the log may have the details
-		}
-		return err
-	}}}
+func (c Config) oidcIssuer() string { return c.Issuer }
+
+func checkOIDC(c Config) error {
+	_, err := c.believed()
+	return err
 }
 
-// login lets users of the console log in at the issuer; nil if there is no client for that.
-func (t tokens) login(issuer *oidc.Issuer, key proof.Key) (*oidc.Login, error) {
-	if issuer == nil || t.Client == "" {
-		return nil, nil
+// openOIDC lets the API accept the issuer's tokens. Readiness reports whether the issuer answers, and the log does so
+// at the start.
+func openOIDC(_ context.Context, c *core) (part, error) {
+	issuer, err := c.cfg.believed()
+	if err != nil || issuer == nil {
+		return part{}, err
 	}
-	sealing, err := key.Derive("annals logins at a provider")
+	p := part{
+		run: []func(context.Context){func(ctx context.Context) { introduce(ctx, issuer, c.logger) }},
+		api: func(api *annalshttp.Config) { api.Callers.Tokens = issuer },
+		probes: []operate.Probe{{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
+			err := issuer.Ready(ctx)
+			if refusal, is := errors.AsType[*domain.Refusal](err); is {
+				return refusal // only the log may have the details
+			}
+			return err
+		}}},
+	}
+	if c.cfg.Client == "" {
+		return p, nil
+	}
+	sealing, err := c.key.Derive("annals logins at a provider")
 	if err != nil {
-		return nil, err
+		return p, fmt.Errorf("let users log in at the issuer: %w", err)
 	}
-	return issuer.Login(t.Client, os.Getenv("ANNALS_OIDC_CLIENT_SECRET"), sealing)
+	login, err := issuer.Login(c.cfg.Client, os.Getenv("ANNALS_OIDC_CLIENT_SECRET"), sealing)
+	if err != nil {
+		return p, fmt.Errorf("let users log in at the issuer: %w", err)
+	}
+	p.offers = []any{loginAt{login, c.cfg.Redirect}}
+	return p, nil
 }
+
+// loginAt lets users of the console log in at the issuer, which leads back to an address; empty for the usual one.
+type loginAt struct {
+	*oidc.Login
+	redirect string
+}
+
+func (l loginAt) Redirect() string { return l.redirect }
 
 // introduce asks the issuer for its configuration.
-func (s *Service) introduce(ctx context.Context) {
-	if s.issuer == nil {
-		return
+func introduce(ctx context.Context, issuer *oidc.Issuer, logger *slog.Logger) {
+	if err := issuer.Ready(ctx); err != nil && ctx.Err() == nil {
+		logger.WarnContext(ctx, "no token is valid until its issuer answers", "error", err)
 	}
-	if err := s.issuer.Ready(ctx); err != nil && ctx.Err() == nil {
-		s.logger.WarnContext(ctx, "no token is valid until its issuer answers", "error", err)
-	}
-	if s.issuer.Overheard() {
-		s.logger.WarnContext(ctx, "keys of tokens are read without TLS: "+
+	if issuer.Overheard() {
+		logger.WarnContext(ctx, "keys of tokens are read without TLS: "+
 			"an attacker between the issuer and this server can impersonate every user")
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 )
@@ -63,13 +62,13 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}
-	if cfg.telemetry, err = telemetry.Open(ctx, terminal.Version().Version, logger); err != nil {
-		return terminal.Wrong("unset OTEL_EXPORTER_OTLP_ENDPOINT to send nothing", "%s", err)
+	if err := cfg.prepare(ctx, logger); err != nil {
+		return err
 	}
 	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // opening the database reports errors
 	keyless := cfg.isOpenWithoutKeys()
 	switch {
-	case beyond && keyless && cfg.Console == "on": // until the first admin has a key, nobody has one that is valid
+	case beyond && keyless && cfg.invites(): // until the first admin has a key, nobody has one that is valid
 		cfg.RootKey = rand.Text() + rand.Text()
 	case beyond && keyless && unknown == nil && fresh:
 		return openBeyond(cfg.Listen)
@@ -78,7 +77,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	if err != nil {
 		return err
 	}
-	if err := service.eraseAgain(ctx, erased); err != nil {
+	if err := service.core.eraseAgain(ctx, erased); err != nil {
 		return errors.Join(err, service.Close())
 	}
 	access, open, err := service.access(ctx, cfg)
@@ -89,17 +88,20 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 		return errors.Join(err, service.Close())
 	}
 	url, pages, first := cfg.scheme()+listener.Addr().String(), "", ""
-	if cfg.Console == "on" {
-		public := cmp.Or(cfg.PublicURL, url)
-		pages = public + consolePath
-		if keyed, _ := service.keys.Any(ctx); keyless && !keyed {
-			first = service.first.link(public)
+	public := cmp.Or(cfg.PublicURL, url)
+	for _, p := range service.core.parts {
+		if p.pages == "" {
+			continue
+		}
+		pages = public + p.pages
+		if keyed, _ := service.core.keys.Any(ctx); keyless && !keyed {
+			first = p.invite(public)
 			if !open {
 				access = "none: nobody has a key yet"
 			}
 		}
 	}
-	err = errors.Join(service.db.Announce(url), Welcome{
+	err = errors.Join(service.core.db.Announce(url), Welcome{
 		URL: url, Console: pages, Database: DatabaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: Absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
 		First: first,
@@ -129,10 +131,11 @@ const openAccess = "no-auth mode: every program on this machine has all rights, 
 
 // access describes who has access, and tells whether the server is in no-auth mode.
 func (s *Service) access(ctx context.Context, cfg Config) (says string, open bool, err error) {
-	keyed, err := s.keys.Any(ctx)
+	keyed, err := s.core.keys.Any(ctx)
+	issuer := cfg.issuer()
 	switch {
-	case cfg.Issuer != "":
-		return "every caller needs a key, or a token of " + cfg.Issuer + "; annals key list shows the keys", false, err
+	case issuer != "":
+		return "every caller needs a key, or a token of " + issuer + "; annals key list shows the keys", false, err
 	case keyed || cfg.RootKey != "":
 		return "every caller needs a key; annals key list shows the keys", false, err
 	}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,82 +11,28 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/forward"
 	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
-	annalsclient "github.com/annals-kb/annals/http/client"
-	"github.com/annals-kb/annals/http/document"
-	"github.com/annals-kb/annals/http/egress"
-	httpkeys "github.com/annals-kb/annals/http/keys"
-	"github.com/annals-kb/annals/http/mcp"
-	"github.com/annals-kb/annals/http/oidc"
-	"github.com/annals-kb/annals/http/operate"
-	httppeople "github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/record"
-	"github.com/annals-kb/annals/http/reports"
-	"github.com/annals-kb/annals/http/scim"
-	"github.com/annals-kb/annals/http/scrubbing"
-	httpserve "github.com/annals-kb/annals/http/serve"
-	httpsessions "github.com/annals-kb/annals/http/sessions"
-	httpsubscriptions "github.com/annals-kb/annals/http/subscriptions"
-	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/embedding"
-	"github.com/annals-kb/annals/projections/erasure"
-	"github.com/annals-kb/annals/projections/extraction"
-	"github.com/annals-kb/annals/projections/keys"
-	"github.com/annals-kb/annals/projections/past"
-	"github.com/annals-kb/annals/projections/people"
-	"github.com/annals-kb/annals/projections/policies"
-	"github.com/annals-kb/annals/projections/rebuild"
-	"github.com/annals-kb/annals/projections/review"
-	"github.com/annals-kb/annals/projections/sessions"
-	"github.com/annals-kb/annals/projections/subscriptions"
 )
 
 // Service is a running Annals server: the log, its projections and the API.
 type Service struct {
-	db        *database.DB
-	log       *follow.Log
-	knowledge *projections.Knowledge
-	past      *past.Projection
-	rebuilder *rebuild.Rebuilder
-	prover    *proof.Prover
-	forwarder *forward.NATS // nil for none
-	worker    *extraction.Worker
-	summaries *extraction.Summaries // nil without a model
-	proposer  review.Proposer
+	API *annalshttp.Server
 
-	subscriptions *subscriptions.Subscriptions
-
-	directories *extraction.Directories // nil without a model
-	accesses    *events.Accesses
-	keys        *keys.Keys
-	eraser      *erasure.Eraser
-	health      *browse.HealthGauges
-	issuer      *oidc.Issuer // nil if no tokens are accepted
-
-	registry   *prometheus.Registry
-	purgeAfter time.Duration
-	backups    *backups // nil for none
-	first      firstAdmin
-	API        *annalshttp.Server
-	telemetry  *telemetry.Telemetry // nil for none
-	logger     *slog.Logger
-	leeway     leeway
+	core   *core
+	leeway leeway
 }
 
-// OpenService opens the database and wires all components. The caller closes the service.
+// OpenService opens the database, and all parts in their order. The caller closes the service.
 func OpenService(
 	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
 ) (*Service, error) {
@@ -98,158 +43,19 @@ func OpenService(
 	if err != nil {
 		return nil, err
 	}
-	key, err := cfg.signingKey()
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	c := &core{
+		cfg: cfg, embedder: embedder, previous: previous, db: db, feeds: new(record.Feeds), registry: prometheus.NewRegistry(), logger: logger,
 	}
-	knowledge, err := projections.Open(ctx, db,
-		projections.Settings{Embedder: embedder, Previous: previous, Logger: logger})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the projections: %w", err), db.Close())
-	}
-	policy := knowledge.Policy()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	quotas, err := events.ParseQuotas(cfg.Quotas)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	log := follow.NewLog(db, knowledge, events.Options{
-		Policy: policy, Logger: logger, Registerer: registry, Span: cfg.telemetry.Seam(),
-		Quotas: quotas, Held: knowledge.Held,
-	})
-	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
-	registry.MustRegister(projections.NewGauges(log, rebuilder))
-	prover := proof.NewProver(db, log, key, proof.Options{Logger: logger, Known: proof.PublicKeys(cfg.Data)})
-	past, err := projections.OpenPast(ctx, knowledge, log)
-	if err != nil {
-		return nil, errors.Join(err, log.Close(ctx), db.Close())
-	}
-	s := &Service{
-		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
-		keys: keys.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
-			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry, telemetry: cfg.telemetry,
-	}
-	if s.forwarder, err = cfg.forwarder(log, logger); err == nil {
-		s.backups, err = cfg.backups(s)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.accesses = events.NewAccesses(log.Log, events.AccessOptions{
-		Retrievals: cfg.RecordRetrievals, Keep: cfg.KeepAccesses, Registerer: registry, Logger: logger,
-	})
-	entrance := events.NewScrubbingWriter(log.Log, cfg.Scrub == "on")
-	extractor, err := cfg.extractor()
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.worker, s.summaries = s.extractor(entrance, extractor), s.summarizing(entrance, extractor)
-	s.directories = s.browsing(entrance, extractor)
-	browsed := browse.Reports{Browser: knowledge.Browser, Log: log.Log}
-	reader := present{
-		projections.Reader{Knowledge: knowledge, Past: past, Log: log}, s.forwarder, s.worker, s.summaries, s.telemetry,
-	}
-	verifications := policies.NewVerifications(log.Reader)
-	knowledge.Verified, knowledge.Span = verifications, cfg.telemetry.Seam()
-	s.health = browse.NewHealthGauges(browsed)
-	registry.MustRegister(s.health)
-	s.proposer = review.Proposer{
-		Off: cfg.Review == "off", Log: log, Reader: reader, Proposals: browsed, Writer: entrance, Logger: logger,
-	}
-	if model, is := extractor.(review.Judge); is {
-		s.proposer.Judge = model
-	}
-	s.subscriptions = subscriptions.New(subscriptions.Options{
-		DB: db, Log: log, Writer: entrance, Items: reader, Logger: logger,
-		Client: egress.Client(cfg.FetchPrivate, 15*time.Second), Refused: egress.ErrPrivate,
-		Check: func(address string) string { return egress.CheckURL(address, cfg.FetchPrivate) },
-		Show:  func(e domain.Event) any { return httpserve.EventOf(e) },
-	})
-	registry.MustRegister(subscriptions.Gauges{Subscriptions: s.subscriptions})
-	known, directory, feeds := sessions.Sessions{Log: log}, people.Directory{Log: log.Reader}, new(record.Feeds)
-	api := annalshttp.Config{
-		Writer: entrance, Reader: reader, Historian: log, Finder: log.Finder, Policy: knowledge.Policy,
-		Recorder: s.accesses, Policies: verifications,
-		Lesson:  httpsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For,
-		Callers: httpkeys.Config{Keys: s.keys, RootKey: cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
-		Logger: logger, Registry: registry, Version: terminal.Version().Version,
-		Rate: cfg.Rate, PreStopDelay: cfg.PreStopDelay, ShutdownTimeout: cfg.ShutdownTimeout,
-		Rooms: []annalshttp.Room{
-			record.Record{Finder: log.Finder, Feeds: feeds, Prover: prover, Protections: ProtectionsOf(db)},
-			operate.Erasures{Eraser: s.eraser, PurgeAfter: cfg.PurgeAfter},
-			httppeople.Room{Directory: directory, Keys: s.keys, Items: reader},
-			operate.PolicyRoom{Policies: verifications},
-			httpsubscriptions.Room{Subscriptions: s.subscriptions, Feeds: feeds},
-			httpsessions.Room{Sessions: known},
-			reports.Room{Reporter: browsed, Digests: s.subscriptions, Reader: reader, Names: directory},
-			scrubbing.Room{Rules: entrance, Recorded: entrance, Items: reader},
-			operate.Projections{
-				Rebuilder: rebuild.Rebuilds{Rebuilder: rebuilder}, Background: projections.Background{Log: log, Past: past},
-				Inline: reader, Proof: prover, Log: log.Finder,
-			},
-			operate.Debug{Warnings: cfg.warned.text},
-			operate.Settings{Shown: cfg.Shown, Models: models(embedder, previous, extractor, cfg.Why), Sessions: known},
-			mcp.Room{},
-		},
-	}
-	probes := []operate.Probe{
-		{Name: "database", Check: s.db.Answers},
-		{Name: "schema", Check: knowledge.Complete},
-		{Name: "writes", Check: func(ctx context.Context) error { return cmp.Or(s.db.Writable(ctx), s.log.Prompt()) }},
-	}
-	if s.telemetry != nil {
-		if err := s.telemetry.Collect(ctx, registry); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		api.Writer, api.Trace = s.telemetry.Writer(entrance), s.telemetry.Trace
-		s.telemetry.Models(embedder, previous, extractor)
-	}
-	inner, err := insideClient(func(w http.ResponseWriter, r *http.Request) { s.API.Handler().ServeHTTP(w, r) })
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	apart, err := document.NewApart()
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	api.Mounts = []annalshttp.Mount{
-		mountViking(viking.Config{
-			PDF:    apart.PDF,
-			Writer: api.Writer, Reader: reader, Directories: s.outlines(), Files: events.NewFiles(log.Log),
-			Sessions: sessions.Sessions{Log: log}, Recorder: s.accesses,
-			Keys: s.keys, NewKey: httpkeys.NewKey,
-			Members: people.Directory{Log: log.Reader}.Members,
-			Eraser:  s.eraser, Closed: cfg.RootKey != "" || cfg.Issuer != "",
-			FetchPrivate: cfg.FetchPrivate, HostPaths: cfg.hostPaths(), Version: api.Version,
-			Probes: []viking.Probe{
-				{Name: "database", Check: s.db.Answers},
-				{Name: "schema", Check: knowledge.Complete},
-				{Name: "writes", Check: s.db.Writable},
-			},
-		}), mountSCIM(scim.Server{
-			Writer: entrance, Directory: people.Directory{Log: log.Reader}, Keys: s.keys, PublicURL: cfg.PublicURL,
-		}),
-	}
-	api.Mounts = append(api.Mounts, mountMCP(inner, cfg, logger)...)
-	issuer, err := cfg.issuer()
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	probes = append(probes, s.believe(issuer, &api)...)
-	api.Rooms = append(api.Rooms, operate.Health{Probes: probes})
-	api.PublicURL = cfg.PublicURL
-	if cfg.Console == "on" {
-		if err := s.addConsole(&api, inner, key, cfg.tokens); err != nil {
-			return nil, errors.Join(err, s.Close())
+	s := &Service{core: c, leeway: newLeeway()}
+	if err = c.open(ctx); err == nil {
+		api := c.surface()
+		if err = api.Validate(); err == nil {
+			c.api = annalshttp.New(api)
+			s.API = c.api
+			return s, nil
 		}
 	}
-	if err := api.Validate(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.API = annalshttp.New(api)
-	s.subscriptions.Rights = s.API.Callers.RightsOf
-	return s, nil
+	return nil, errors.Join(err, s.Close())
 }
 
 // OpenDatabase opens the database and migrates or checks its schema.
@@ -348,11 +154,11 @@ func (s *Service) serveBeside(ctx context.Context, listener net.Listener, metric
 		return errors.Join(err, listener.Close())
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.core.registry, promhttp.HandlerOpts{}))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(beside) }()
-	s.logger.InfoContext(ctx, "serving metrics", "address", beside.Addr().String())
+	s.core.logger.InfoContext(ctx, "serving metrics", "address", beside.Addr().String())
 	err = errors.Join(s.serve(ctx, listener), server.Close())
 	if failed := <-ended; !errors.Is(failed, http.ErrServerClosed) {
 		err = errors.Join(err, failed)
@@ -368,13 +174,21 @@ const finishing = 30 * time.Second
 func (s *Service) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishing)
 	defer cancel()
-	if s.telemetry != nil {
-		s.telemetry.Close() // its metrics ask the database
+	var err error
+	for _, p := range s.core.parts {
+		if p.close != nil {
+			err = errors.Join(err, p.close())
+		}
 	}
-	s.rebuilder.Close()
-	err := errors.Join(s.stopForwarding(), s.log.Close(ctx))
-	s.prover.Finish(ctx)
-	return errors.Join(err, s.db.Close())
+	if s.core.log != nil {
+		err = errors.Join(err, s.core.log.Close(ctx))
+	}
+	for _, p := range s.core.parts {
+		if p.finish != nil {
+			p.finish(ctx)
+		}
+	}
+	return errors.Join(err, s.core.db.Close())
 }
 
 // ProtectionsOf tells what protects the log in a database.
@@ -402,28 +216,4 @@ func newLeeway() leeway {
 		return nil
 	}
 	return make(leeway, usualLeeway)
-}
-
-// mountViking mounts the OpenViking API at its usual paths.
-func mountViking(cfg viking.Config) annalshttp.Mount {
-	surface := viking.New(cfg)
-	paths, public := viking.Paths()
-	return annalshttp.Mount{
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-	}
-}
-
-// mountSCIM mounts what identity providers keep the directory with.
-func mountSCIM(surface scim.Server) annalshttp.Mount {
-	return annalshttp.Mount{
-		Paths: []string{scim.Path}, Handler: surface.Answer, Refuse: surface.Refuse, MaxBody: scim.MaxBody,
-	}
-}
-
-// mountMCP mounts the MCP server.
-func mountMCP(inner *annalsclient.Client, cfg Config, logger *slog.Logger) []annalshttp.Mount {
-	hosts := mcp.New(mcp.Config{
-		API: inner, Tools: cfg.MCPTools, PublicURL: cfg.PublicURL, Version: terminal.Version().Version, Logger: logger,
-	}).Handler()
-	return mcp.Mounts(hosts, mcp.OAuth{Issuer: cfg.Issuer, PublicURL: cfg.PublicURL})
 }

@@ -85,4 +85,4 @@ func (c Config) signingKey() (proof.Key, error) {
 }
 
 // isOpenWithoutKeys tells whether the server is in no-auth mode while there are no keys.
-func (c Config) isOpenWithoutKeys() bool { return c.RootKey == "" && c.Issuer == "" }
+func (c Config) isOpenWithoutKeys() bool { return c.RootKey == "" && c.issuer() == "" }

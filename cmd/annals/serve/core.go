@@ -1,0 +1,156 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/proof"
+	annalshttp "github.com/annals-kb/annals/http"
+	annalsclient "github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/record"
+	httpserve "github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/erasure"
+	"github.com/annals-kb/annals/projections/keys"
+)
+
+// core is what a part may use.
+type core struct {
+	cfg                Config
+	embedder, previous embedding.Embedder // previous is nil for none
+
+	db        *database.DB
+	log       *follow.Log
+	knowledge *projections.Knowledge
+	key       proof.Key // from which secrets are derived
+	keys      *keys.Keys
+	eraser    *erasure.Eraser
+	entrance  *events.ScrubbingWriter // the writer of background work
+	writer    httpserve.Writer        // the writer of callers, as far as it is wrapped
+	search    search                  // likewise
+	reader    present
+
+	feeds    *record.Feeds
+	parts    []part               // those that are open
+	api      *annalshttp.Server   // nil until all parts are open
+	inner    *annalsclient.Client // asks the API of this process
+	registry *prometheus.Registry
+	logger   *slog.Logger
+}
+
+// open opens the log and the parts. What is open when it fails is closed by the service.
+func (c *core) open(ctx context.Context) (err error) {
+	if c.key, err = c.cfg.signingKey(); err != nil {
+		return err
+	}
+	c.knowledge, err = projections.Open(ctx, c.db,
+		projections.Settings{Embedder: c.embedder, Previous: c.previous, Logger: c.logger})
+	if err != nil {
+		return fmt.Errorf("open the projections: %w", err)
+	}
+	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	options := events.Options{
+		Policy: c.knowledge.Policy(), Logger: c.logger, Registerer: c.registry, Held: c.knowledge.Held,
+	}
+	for _, p := range parts() {
+		if p.log != nil {
+			if err := p.log(c.cfg, &options); err != nil {
+				return err
+			}
+		}
+	}
+	c.log = follow.NewLog(c.db, c.knowledge, options)
+	past, err := projections.OpenPast(ctx, c.knowledge, c.log)
+	if err != nil {
+		return err
+	}
+	c.reader = present{projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log}, c}
+	c.entrance = events.NewScrubbingWriter(c.log.Log, c.cfg.Scrub == "on")
+	c.writer, c.search = c.entrance, c.reader.Reader.Search
+	c.keys, c.eraser = keys.NewKeys(c.db, c.log.Log), projections.NewEraser(c.knowledge, c.log.Log, c.logger)
+	c.inner, err = insideClient(func(w http.ResponseWriter, r *http.Request) { c.api.Handler().ServeHTTP(w, r) })
+	if err != nil {
+		return err
+	}
+	for _, p := range parts() {
+		if p.open != nil {
+			opened, err := p.open(ctx, c)
+			if err != nil {
+				return err
+			}
+			c.join(opened)
+		}
+	}
+	return nil
+}
+
+// insideClient makes requests to the API of this process. They have the time limit of the outer request and are not
+// repeated.
+func insideClient(api http.HandlerFunc) (*annalsclient.Client, error) {
+	return annalsclient.New(annalsclient.Config{Transport: annalsclient.Inside(api), Timeout: -1, Retries: -1})
+}
+
+// present answers questions about the present, with what parts add.
+type present struct {
+	projections.Reader
+	core *core
+}
+
+func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	return r.core.search(ctx, s)
+}
+
+func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
+	all, err := r.Reader.Status(ctx, tenant)
+	for _, p := range r.core.parts {
+		for _, status := range p.status {
+			if err != nil {
+				return all, err
+			}
+			var own domain.ProjectionStatus
+			own, err = status(ctx, tenant)
+			all = append(all, own)
+		}
+	}
+	return all, err
+}
+
+// join takes what a part hands over.
+func (c *core) join(p part) {
+	c.parts = append(c.parts, p)
+	if p.writer != nil {
+		c.writer = p.writer(c.writer)
+	}
+	if p.search != nil {
+		c.search = p.search(c.search)
+	}
+}
+
+// every repeats a step until ctx ends. It logs a failed step and repeats it.
+func (c *core) every(
+	interval time.Duration, name string, step func(context.Context) error,
+) func(context.Context) {
+	return func(ctx context.Context) {
+		for ctx.Err() == nil {
+			if err := step(ctx); err != nil && ctx.Err() == nil {
+				c.logger.WarnContext(ctx, "a background step failed and will be repeated",
+					"step", name, "error", err, "after", interval.String())
+			}
+			select {
+			case <-time.After(interval):
+			case <-ctx.Done():
+			}
+		}
+	}
+}

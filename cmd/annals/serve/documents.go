@@ -1,0 +1,13 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/annals-kb/annals/http/document"
+)
+
+// openDocuments offers what reads PDFs.
+func openDocuments(context.Context, *core) (part, error) {
+	apart, err := document.NewApart()
+	return part{offers: []any{apart}}, err
+}
