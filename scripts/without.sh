@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Deletes parts from a copy of the tree, and tells whether everything else still compiles:
+#
+#   scripts/without.sh PART…   deletes these parts together
+#   scripts/without.sh         deletes each part alone, one after the other
+#
+# A part consists of the paths below, and of the lines elsewhere that end with "// part: NAME".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# paths prints what a part owns.
+paths() {
+	case $1 in
+	scim) echo http/scim cmd/annals/serve/scim.go ;;
+	nats) echo events/forward cmd/annals/serve/nats.go ;;
+	oidc) echo http/oidc cmd/annals/serve/oidc.go ;;
+	mcp) echo http/mcp cmd/annals/serve/mcp.go ;;
+	console) echo http/console cmd/annals/serve/console*.go ;;
+	viking) echo http/viking cmd/annals/serve/viking.go ;;
+	backup) echo cmd/annals/backup cmd/annals/serve/backup.go ;;
+	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
+	quotas) echo events/quotas.go cmd/annals/serve/quotas.go http/quota_test.go ;;
+	webhooks) echo projections/subscriptions http/subscriptions http/egress cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
+	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
+	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
+	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
+	foreign) echo cmd/annals/foreign cmd/annals/record/import.go ;;
+	agents) echo cmd/annals/agents ;;
+	documents) echo http/document cmd/annals/serve/documents.go ;;
+	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
+	esac
+}
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks extraction proofs policies foreign agents documents"
+
+# without deletes parts from a copy, and vets the rest.
+without() {
+	local copy part
+	copy=$(mktemp -d)
+	git ls-files -z -co --exclude-standard | while IFS= read -r -d '' file; do
+		[ ! -e "$file" ] || printf '%s\0' "$file"
+	done | tar --null -T - -cf - | tar -xf - -C "$copy"
+	for part in "$@"; do
+		# shellcheck disable=SC2046 # the paths have no spaces
+		(set -f; owned=$(paths "$part"); cd "$copy"; set +f; rm -r $owned)
+		grep -rlE "// part: $part\$" "$copy" --include='*.go' | xargs -r sed -i -E "\\|// part: $part\$|d"
+	done
+	local status=0
+	(cd "$copy" && go vet ./cmd/... ./http/... ./projections/...) || status=1
+	rm -r "$copy"
+	return "$status"
+}
+
+if [ $# -gt 0 ]; then
+	without "$@"
+	exit
+fi
+failed=
+for part in $all; do
+	if without "$part"; then
+		echo "without.sh: $part: ok" >&2
+	else
+		echo "without.sh: $part: FAILED" >&2
+		failed="$failed $part"
+	fi
+done
+[ -z "$failed" ] || { echo "without.sh: these cannot be deleted:$failed" >&2; exit 1; }
