@@ -14,7 +14,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 	httpkeys "github.com/annals-kb/annals/http/keys"
-	"github.com/annals-kb/annals/http/oidc"
 )
 
 func sessionKey(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
@@ -154,7 +153,6 @@ func TestWrongKeysAtALoginCountAsAtTheAPI(t *testing.T) {
 func TestOnlyAKeyOpensASession(t *testing.T) {
 	guessed(t, func(w *world, _ *atomic.Int64) {
 		token := w.loggedIn(rootKey)
-		issuer := oidc.New(oidc.Config{Issuer: "http://127.0.0.1:1", Audience: "annals"})
 		for name, c := range map[string]struct {
 			server *annalshttp.Server
 			key    string
@@ -165,7 +163,7 @@ func TestOnlyAKeyOpensASession(t *testing.T) {
 			"a session token": {w.server, token, domain.ErrUnauthenticated},
 			"no key":          {w.server, "", domain.ErrUnauthenticated},
 			"a token of an issuer": {
-				annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{Tokens: issuer, SessionKey: sessionKey('a')}}), "a.b.c", domain.ErrUnauthenticated,
+				annalshttp.New(annalshttp.Config{Callers: httpkeys.Config{Tokens: issued{}, SessionKey: sessionKey('a')}}), "a.b.c", domain.ErrUnauthenticated,
 			},
 		} {
 			if _, err := login(w.t, c.server, c.key); !errors.Is(err, c.want) {

@@ -13,11 +13,11 @@ paths() {
 	case $1 in
 	scim) echo http/scim cmd/annals/serve/scim.go ;;
 	nats) echo events/forward cmd/annals/serve/nats.go ;;
-	oidc) echo http/oidc cmd/annals/serve/oidc.go ;;
+	oidc) echo http/oidc cmd/annals/serve/oidc.go http/console/provider_test.go ;;
 	mcp) echo http/mcp cmd/annals/serve/mcp.go ;;
 	console) echo http/console cmd/annals/serve/console*.go ;;
-	viking) echo http/viking cmd/annals/serve/viking.go ;;
-	backup) echo cmd/annals/backup cmd/annals/serve/backup.go ;;
+	viking) echo http/viking cmd/annals/serve/viking.go http/mcp/viking_test.go ;;
+	backup) echo cmd/annals/backup cmd/annals/serve/backup.go cmd/annals/operate/backup.go cmd/annals/operate/restore_backup.go ;;
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
 	quotas) echo events/quotas.go cmd/annals/serve/quotas.go http/quota_test.go ;;
 	webhooks) echo projections/subscriptions http/subscriptions http/egress cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;

@@ -50,12 +50,12 @@ type grammar struct {
 	Proof  record.ProofCommands `cmd:"" group:"record"`
 
 	Serve      serve.ServeCommand            `cmd:"" group:"run"`
-	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"`
+	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"` // part: mcp
 	Install    agents.InstallCommand         `cmd:"" group:"run"`
 	Uninstall  agents.UninstallCommand       `cmd:"" group:"run"`
 	Hook       agents.HookCommand            `cmd:"" group:"run"`
-	Console    serve.ConsoleCommand          `cmd:"" group:"run"`
-	Backup     operate.BackupCommand         `cmd:"" group:"run"`
+	Console    serve.ConsoleCommand          `cmd:"" group:"run"` // part: console
+	Backup     operate.BackupCommand         `cmd:"" group:"run"` // part: backup
 	Migrate    operate.MigrateCommand        `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand        `cmd:"" group:"run"`
 	Replay     operate.ReplayCommand         `cmd:"" group:"run"`

@@ -15,9 +15,9 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/client"
-	"github.com/annals-kb/annals/http/viking"
+	"github.com/annals-kb/annals/http/viking" // part: viking
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/sessions" // part: viking
 )
 
 // serve is annals serve, in the process of the examples.
@@ -33,15 +33,12 @@ func serve() (url string, stop func()) {
 	book := follow.NewLog(db, base, events.Options{})
 	past, err := projections.OpenPast(ctx, base, book)
 	check(err)
-	surface := viking.New(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}})
-	paths, public := viking.Paths()
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
 		Writer: book, Historian: book, Finder: book.Finder,
 		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
-		Mounts: []annalshttp.Mount{{
-			Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,
-			As: viking.As,
-		}},
+		Mounts: []annalshttp.Mount{
+			viking.Mount(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}}), // part: viking
+		},
 	}).Handler())
 	return server.URL, func() {
 		server.Close()

@@ -16,8 +16,8 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/http/viking"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/http/viking"          // part: viking
+	"github.com/annals-kb/annals/projections/sessions" // part: viking
 )
 
 // world is a server on a database of its own, and a client of it.
@@ -42,13 +42,10 @@ func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Hand
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	log := base.Log
-	surface := viking.New(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log}, Version: "test"})
-	paths, public := viking.Paths()
 	cfg := base.Config(t)
-	cfg.Mounts = []annalshttp.Mount{{
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse,
-		As: viking.As,
-	}}
+	cfg.Mounts = []annalshttp.Mount{
+		viking.Mount(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log}, Version: "test"}), // part: viking
+	}
 	api := cfg.New()
 	listening := httptest.NewServer(behind(api.Handler()))
 	t.Cleanup(listening.Close)

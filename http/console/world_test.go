@@ -27,7 +27,7 @@ import (
 	"github.com/annals-kb/annals/http/operate"
 	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/http/viking"
+	"github.com/annals-kb/annals/http/viking" // part: viking
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/keys"
@@ -146,17 +146,14 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 		complete(&cfg, &look)
 	}
 	pages := console.New(look)
-	surface := viking.New(viking.Config{
-		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
-	})
-	paths, _ := viking.Paths()
-	cfg.Mounts = []annalshttp.Mount{{
-		Paths: paths, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-	}, {
-		Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: viking.MaxBody,
-	}, {
-		Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
-	}}
+	cfg.Mounts = []annalshttp.Mount{
+		viking.Mount(viking.Config{Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
+		{
+			Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: console.MaxUpload,
+		}, {
+			Paths: []string{console.Root}, Public: []string{console.Root}, Handler: pages.Answer, Refuse: pages.Refuse,
+		},
+	}
 	server = cfg.New()
 	followed.Rights = server.Callers.RightsOf
 	listening := httptest.NewServer(server.Handler())

@@ -21,10 +21,7 @@ import (
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/mcp"
 	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/http/viking"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
-	"github.com/annals-kb/annals/projections/sessions"
 )
 
 // world is a server on a database of its own, with a host for user:mia that is connected to it.
@@ -93,14 +90,10 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
 	cfg.Writer, cfg.Callers.Keys, cfg.Callers.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
-	surface := viking.New(viking.Config{
-		Writer: cfg.Writer.(viking.Writer), Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
-		Eraser: projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t)), Version: "test",
-	})
-	paths, public := viking.Paths()
-	cfg.Mounts = []annalshttp.Mount{annalshttp.Hosted("/mcp", hosts, mcp.Refuse), {
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-	}}
+	cfg.Mounts = []annalshttp.Mount{
+		annalshttp.Hosted("/mcp", hosts, mcp.Refuse),
+		mountOfViking(t, cfg.Writer, base), // part: viking
+	}
 	api = cfg.New()
 	listening := httptest.NewServer(api.Handler())
 	w.url = listening.URL

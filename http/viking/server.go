@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	annalshttp "github.com/annals-kb/annals/http"
 )
 
 // Config configures a [Server].
@@ -103,6 +104,13 @@ func (cfg Config) routes() []func(route) {
 func Paths() (paths, public []string) {
 	public = []string{"/health", "/ready", "/api/v1/openapi.json"}
 	return append([]string{"/api/v1/"}, public...), public
+}
+
+// Mount mounts the routes at their usual paths.
+func Mount(cfg Config) annalshttp.Mount {
+	s := New(cfg)
+	paths, public := Paths()
+	return annalshttp.Mount{Paths: paths, Public: public, Handler: s.Answer, Refuse: s.Refuse, As: As, MaxBody: MaxBody}
 }
 
 // Answer answers a request whose context names the caller. The error is for Refuse.

@@ -78,13 +78,9 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 	for _, change := range set {
 		change(&settings)
 	}
-	surface := viking.New(settings)
-	paths, public := viking.Paths()
 	cfg := parts.Config(t)
 	cfg.Callers.Keys = keys.NewKeys(db, log.Log)
-	cfg.Mounts = []annalshttp.Mount{{
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-	}}
+	cfg.Mounts = []annalshttp.Mount{viking.Mount(settings)}
 	configure(&cfg)
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)

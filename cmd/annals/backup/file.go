@@ -137,19 +137,7 @@ const whichFile = "name a file that annals backup has written, whole"
 // a file of SQLite.
 func Is(word string) bool {
 	return strings.HasPrefix(word, bucketScheme) || strings.HasSuffix(word, suffix) || strings.Contains(word, "/") ||
-		IsSQLite(word)
-}
-
-func IsSQLite(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	const magic = "SQLite format 3\x00"
-	head := make([]byte, len(magic))
-	_, err = io.ReadFull(file, head)
-	return err == nil && string(head) == magic
+		database.IsSQLite(word)
 }
 
 // unreadable says why a file is no backup.

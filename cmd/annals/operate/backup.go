@@ -71,3 +71,33 @@ func described(c backup.Contents) string {
 	}
 	return strings.Join(parts, " and ")
 }
+
+// backedUp is where doctor looks for backups.
+type backedUp struct {
+	Backup string `env:"ANNALS_BACKUP" placeholder:"PLACE"`
+}
+
+// backups notes the newest backup of a place; nothing without a place.
+func (e *examination) backups(c *terminal.Console, address string) {
+	if address == "" {
+		return
+	}
+	place, err := backup.PlaceAt(address)
+	if err != nil {
+		e.failed("backup", err)
+		return
+	}
+	name, made, unreadable, err := place.Newest(e.ctx, serve.Logging{LogLevel: "error"}.Logger(c))
+	switch {
+	case name != "" && err == nil:
+		e.note("backup", fine, "", "%s in %s is the newest", described(made), place.Address(name))
+	case len(unreadable) > 0 || err == nil:
+		e.note("backup", broken, "make one with annals backup "+address, "none in %s can be read", address)
+	default:
+		e.failed("backup", err)
+	}
+	if len(unreadable) > 0 {
+		e.note("backup", warned, "delete them, and see the server's log", "cannot be read: %s",
+			strings.Join(unreadable, ", "))
+	}
+}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/annals-kb/annals/cmd/annals/backup"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
@@ -29,7 +28,8 @@ type examined struct {
 	serve.Embedder
 
 	Database string `env:"DATABASE_URL" placeholder:"URL"`
-	Backup   string `env:"ANNALS_BACKUP" placeholder:"PLACE"`
+
+	backedUp // part: backup
 }
 
 type DoctorCommand struct {
@@ -82,9 +82,7 @@ func (d *examined) examine(
 		e.note("another database", warned, "annals import "+path+" takes its items over; then move it away",
 			"%s has events that this server does not know", path)
 	}
-	if d.Backup != "" {
-		e.backups(c, d.Backup)
-	}
+	e.backups(c, d.Backup) // part: backup
 	return e, reached
 }
 
@@ -408,27 +406,6 @@ func (e *examination) embedder(settings serve.Embedder) {
 		return
 	}
 	e.note("embedder", fine, "", "a server started here would use %s: %s", chosen.Name(), why)
-}
-
-func (e *examination) backups(c *terminal.Console, address string) {
-	place, err := backup.PlaceAt(address)
-	if err != nil {
-		e.failed("backup", err)
-		return
-	}
-	name, made, unreadable, err := place.Newest(e.ctx, serve.Logging{LogLevel: "error"}.Logger(c))
-	switch {
-	case name != "" && err == nil:
-		e.note("backup", fine, "", "%s in %s is the newest", described(made), place.Address(name))
-	case len(unreadable) > 0 || err == nil:
-		e.note("backup", broken, "make one with annals backup "+address, "none in %s can be read", address)
-	default:
-		e.failed("backup", err)
-	}
-	if len(unreadable) > 0 {
-		e.note("backup", warned, "delete them, and see the server's log", "cannot be read: %s",
-			strings.Join(unreadable, ", "))
-	}
 }
 
 func (e *examination) database(c *terminal.Console, address string) {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/annals-kb/annals/cmd/annals/backup"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -60,7 +59,7 @@ func (s Storage) OtherDatabases(ctx context.Context, c *terminal.Console, server
 // DatabaseAt is the SQLite file that a path names, itself or as its data directory; empty if it names none.
 func DatabaseAt(path string) string {
 	for _, file := range []string{path, filepath.Join(path, "annals.db")} {
-		if backup.IsSQLite(file) {
+		if database.IsSQLite(file) {
 			return file
 		}
 	}

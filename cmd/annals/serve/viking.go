@@ -49,9 +49,5 @@ func openViking(_ context.Context, c *core) (part, error) {
 	if pages != nil {
 		cfg.PDF = pages.PDF
 	}
-	surface := viking.New(cfg)
-	paths, public := viking.Paths()
-	return part{mounts: []annalshttp.Mount{{
-		Paths: paths, Public: public, Handler: surface.Answer, Refuse: surface.Refuse, As: viking.As, MaxBody: viking.MaxBody,
-	}}}, nil
+	return part{mounts: []annalshttp.Mount{viking.Mount(cfg)}}, nil
 }
