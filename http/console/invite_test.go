@@ -92,12 +92,3 @@ func TestAnInvitationSaysWhatItIsUntilItIsOpened(t *testing.T) {
 		containsAll(t, page, "the invitation was opened before")
 	})
 }
-
-func TestAnInvitedPersonMayLogInAtTheProviderInstead(t *testing.T) {
-	eachWithProvider(t, func(t *testing.T, w *world, _ *provider) {
-		_, page := w.send(w.login(rootKey), "/console/access/invite", "subject", "user:mia", "role", "member", "lasts", "for a day")
-		_, code, _ := strings.Cut(valueOf(t, page, "link"), "#code=")
-		_, page = w.send(browse(t), "/console/invited", "code", code)
-		containsAll(t, page, "Accept, and get my key", `href="/console/login/oidc"`)
-	})
-}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -174,31 +173,6 @@ func TestAUserLogsInAndOutAtAProvider(t *testing.T) {
 	})
 }
 
-// cookieClient is a client with cookies that follows no redirect.
-func cookieClient(t *testing.T) *http.Client {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
-// get answers with the status, and where the page leads.
-func get(t *testing.T, c *http.Client, address string) (status int, to string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Body.Close()
-	return got.StatusCode, got.Header.Get("Location")
-}
-
 // begin begins a login, and returns where the provider sends the browser.
 func (w *world) begin(c *http.Client, p *provider) string {
 	w.t.Helper()
@@ -294,5 +268,14 @@ func TestASessionOfAProviderHidesItsTokenAndEndsWithIt(t *testing.T) {
 				t.Fatal("the session does not end")
 			}
 		}
+	})
+}
+
+func TestAnInvitedPersonMayLogInAtTheProviderInstead(t *testing.T) {
+	eachWithProvider(t, func(t *testing.T, w *world, _ *provider) {
+		_, page := w.send(w.login(rootKey), "/console/access/invite", "subject", "user:mia", "role", "member", "lasts", "for a day")
+		_, code, _ := strings.Cut(valueOf(t, page, "link"), "#code=")
+		_, page = w.send(browse(t), "/console/invited", "code", code)
+		containsAll(t, page, "Accept, and get my key", `href="/console/login/oidc"`)
 	})
 }

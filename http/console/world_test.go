@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -263,4 +264,29 @@ func hostileKnowledge(text string) client.Knowledge {
 		Type: "tool", Task: text, Content: text, Abstract: text, Overview: text, Tags: client.Tags{"domain": {text}},
 		Source: &client.Source{Name: text, Category: text, URLs: []string{"javascript:alert(1)"}, AgentID: text, TraceID: text},
 	}
+}
+
+// cookieClient is a client with cookies that follows no redirect.
+func cookieClient(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// get answers with the status, and where the page leads.
+func get(t *testing.T, c *http.Client, address string) (status int, to string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	return got.StatusCode, got.Header.Get("Location")
 }
