@@ -45,10 +45,11 @@ test: go ## Run the tests on SQLite, a PostgreSQL of their own and Chromium, ins
 	@scripts/browser.sh install
 	@$(TEST) -short $(TESTFLAGS) $(PACKAGES)
 
-test-all: go ## Run the slow tests, too, and every test on both engines, and every benchmark once
+test-all: go ## Run the slow tests, too, every test on both engines, every benchmark once; delete each part
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
 	@$(TEST) $(TESTFLAGS) $(PACKAGES)
+	@scripts/without.sh
 	@$(MAKE) test-clients
 	@$(MAKE) bench-smoke
 	@$(MAKE) test-deploy

@@ -16,11 +16,11 @@ import (
 	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
 	roomofsessions "github.com/annals-kb/annals/http/sessions"
-	roomofsubscriptions "github.com/annals-kb/annals/http/subscriptions"
+	roomofsubscriptions "github.com/annals-kb/annals/http/subscriptions" // part: webhooks
 	"github.com/annals-kb/annals/projections/browse"
-	"github.com/annals-kb/annals/projections/extraction"
+	"github.com/annals-kb/annals/projections/extraction" // part: extraction
 	"github.com/annals-kb/annals/projections/people"
-	"github.com/annals-kb/annals/projections/policies"
+	"github.com/annals-kb/annals/projections/policies" // part: policies
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -33,13 +33,13 @@ type Config struct {
 	Rebuilder     operate.Rebuilder
 	Background    operate.Background
 	Eraser        operate.Eraser
-	Prover        record.Prover
+	Prover        record.Prover // part: proofs
 	Protections   func(context.Context) ([]domain.Protection, error)
 	Sessions      roomofsessions.Sessions
 	Scrubbing     scrubbing.Scrubbing
 	Recorded      scrubbing.Recorded
-	Verification  operate.Policies
-	Subscriptions Subscriptions
+	Verification  operate.Policies // part: policies
+	Subscriptions Subscriptions    // part: webhooks
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -48,25 +48,26 @@ type Config struct {
 }
 
 // Subscriptions delivers events to subscribers, and sums them up.
-type Subscriptions interface {
-	roomofsubscriptions.Subscriptions
-	reports.Digests
-}
+type Subscriptions interface { // part: webhooks
+	roomofsubscriptions.Subscriptions // part: webhooks
+	reports.Digests                   // part: webhooks
+} // part: webhooks
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) Config {
-	verifications := policies.NewVerifications(b.Log.Reader)
-	b.Knowledge.Verified = verifications
+	known := sessions.Sessions{Log: b.Log}
 	cfg := Config{
 		Config: annalshttp.Config{
-			Policies: verifications, Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
-			Lesson:  roomofsessions.Lessons{Sessions: sessions.Sessions{Log: b.Log}, Personal: extraction.Personal}.For,
+			Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},
-		Verification: verifications, Events: b.Log.Finder, Sessions: sessions.Sessions{Log: b.Log},
-		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
+		Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
 	}
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
+	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
+	verifications := policies.NewVerifications(b.Log.Reader)                                // part: policies
+	cfg.Policies, cfg.Verification = verifications, verifications                           // part: policies
+	b.Knowledge.Verified = verifications                                                    // part: policies
 	return cfg
 }
 
@@ -74,16 +75,23 @@ func (b Base) Config(t *testing.T) Config {
 func (c Config) New() *annalshttp.Server {
 	feeds := new(record.Feeds)
 	c.Rooms = append([]annalshttp.Room{
-		record.Record{Finder: c.Events, Feeds: feeds, Prover: c.Prover, Protections: c.Protections},
+		record.Record{
+			Finder: c.Events, Feeds: feeds, Protections: c.Protections,
+			Prover: c.Prover, // part: proofs
+		},
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Reader},
-		operate.PolicyRoom{Policies: c.Verification},
-		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds},
+		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
+		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofsessions.Room{Sessions: c.Sessions},
-		reports.Room{Reporter: c.Reporter, Digests: c.Subscriptions, Reader: c.Reader, Names: c.Callers.Directory},
+		reports.Room{
+			Reporter: c.Reporter, Reader: c.Reader, Names: c.Callers.Directory,
+			Digests: c.Subscriptions, // part: webhooks
+		},
 		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Reader},
 		operate.Projections{
-			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Proof: c.Prover, Log: c.Events,
+			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Log: c.Events,
+			Proof: c.Prover, // part: proofs
 		},
 		operate.Health{Probes: c.Probes}, operate.Debug{Warnings: c.Warnings},
 		operate.Settings{Shown: c.Settings, Models: c.Models, Sessions: c.Sessions},
