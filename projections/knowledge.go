@@ -96,12 +96,6 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if err := c.Reload(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := words.Upgrade(ctx, c); err != nil {
-		return nil, err
-	}
-	if _, err := c.LookAgain(ctx); err != nil {
-		return nil, err
-	}
 	embedders := []embedding.Embedder{settings.Embedder}
 	if settings.Previous != nil {
 		embedders = append(embedders, settings.Previous)
