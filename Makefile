@@ -59,8 +59,8 @@ race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/browser.sh install
 	@CGO_ENABLED=1 $(TEST) -race -short $(TESTFLAGS) $(PACKAGES)
 
-trace: go ## Show the functions that one remember and one search execute
-	@$(TRACE)
+trace: go ## Show the functions that one remember and one search execute; UPDATE=1 writes their tables
+	@$(TRACE) $(if $(UPDATE),--update)
 
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install

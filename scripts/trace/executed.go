@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -63,6 +64,12 @@ func (e executed) table() string {
 		lines = append(lines, fmt.Sprintf("| `%s` | %d | %d |\n", folder, folders[folder].functions, folders[folder].files))
 	}
 	return strings.Join(lines, "") + fmt.Sprintf("| **all** | **%d** | **%d** |\n", e.total().functions, e.total().files)
+}
+
+// replaceIn replaces the table of a request in a page.
+func (e executed) replaceIn(page, request string) string {
+	table := regexp.MustCompile("(One warm `" + request + "` [^\n]*\n\n)(\\|[^\n]*\n)+")
+	return table.ReplaceAllString(page, "${1}"+e.table())
 }
 
 // print prints the functions by file, and their counts by folder.
