@@ -116,10 +116,8 @@ func (l *Log) append(tenant string, commands []*command) error {
 		return err
 	}
 	for name := range b.streams.changed {
-		if strings.HasPrefix(name, domain.KeyStream("")) {
-			l.keys.Add(1)
-			break
-		}
+		kind, _, _ := strings.Cut(name, ":")
+		l.changesOf(kind).Add(1)
 	}
 	if len(b.records) > 0 {
 		l.appended.notify(tenant)
