@@ -90,4 +90,3 @@ func Parse(lines string) (Limits, error) {
 	}
 	return quotas, errors.Join(errs...)
 }
-
