@@ -49,13 +49,13 @@ const SystemTenant = "_system"
 
 // SystemPrincipal is the server itself, when it acts without a request.
 func SystemPrincipal() Principal {
-	return Principal{Tenant: SystemTenant, Subject: "agent:annals", Role: Root, Authentication: "system"}
+	return Principal{Tenant: SystemTenant, Subject: Agent + ":annals", Role: Root, Authentication: "system"}
 }
 
 // OpenPrincipal is the caller of a server in no-auth mode: an admin that may name any subject.
 func OpenPrincipal() Principal {
 	return Principal{
-		Tenant: DefaultTenant, Subject: "user:default", Role: Admin,
+		Tenant: DefaultTenant, Subject: User + ":default", Role: Admin,
 		Authentication: OpenAuthentication, PublishPublic: true,
 	}
 }

@@ -344,11 +344,11 @@ func (b *batch) inserts() (*database.Script, error) {
 			return nil, fmt.Errorf("keep %s: %w", name, err)
 		}
 		states = append(states,
-			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
+			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).Form, string(state)})
 		if p, is := stream.State.(domain.Proposal); is {
 			for _, item := range p.Items {
 				proposals = append(proposals, []any{
-					b.tenant, domain.ProposalOf(name), item, string(p.Kind), p.Score, database.At(p.At), p.Outcome == "",
+					b.tenant, domain.ProposalStreams.ID(name), item, string(p.Kind), p.Score, database.At(p.At), p.Outcome == "",
 				})
 			}
 		}

@@ -218,7 +218,7 @@ func (u *usage) read(ctx context.Context, tenant string, t *tenantUsage) error {
 			var key string
 			var n int64
 			err := rows.Scan(&key, &n)
-			for _, name := range []string{"tenant:" + tenant, key} {
+			for _, name := range []string{domain.TenantStreams.Of(tenant), key} {
 				held[name] = held[name].plus(Amount{Writes: n})
 			}
 			return err
@@ -256,8 +256,8 @@ func (u *usage) admit(by domain.Principal, changes map[domain.Scope]Amount, now 
 			more["scope:"+string(scope)] = amount
 			continue
 		}
-		more["tenant:"+by.Tenant] = amount
-		if strings.HasPrefix(by.Authentication, "key:") {
+		more[domain.TenantStreams.Of(by.Tenant)] = amount
+		if domain.KeyStreams.Has(by.Authentication) {
 			more[by.Authentication] = amount
 		}
 	}

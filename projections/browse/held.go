@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -19,12 +20,12 @@ func (b *Browser) Held(ctx context.Context, tenant string, quotas events.Quotas)
 	const sums = "count(*), coalesce(sum(octet_length(k.task) + octet_length(k.content) + octet_length(k.abstract) + " +
 		"octet_length(k.overview) + coalesce(octet_length(CAST(k.meta AS text)), 0)), 0)"
 	items := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).Where("k.tenant = ?", tenant).Where("k." + rows.Live)
-	text := items.Clone().ColumnExpr("'tenant:' || CAST(? AS text), "+sums, tenant).String()
+	text := items.Clone().ColumnExpr("CAST(? AS text), "+sums, domain.TenantStreams.Of(tenant)).String()
 	text += " UNION ALL " + p.DB.NewSelect().TableExpr("files").Where("tenant = ?", tenant).
-		ColumnExpr("'tenant:' || CAST(? AS text), 0, coalesce(sum(octet_length(bytes)), 0)", tenant).String()
+		ColumnExpr("CAST(? AS text), 0, coalesce(sum(octet_length(bytes)), 0)", domain.TenantStreams.Of(tenant)).String()
 	if quotas.Limit("key") {
 		text += " UNION ALL " + items.Clone().ColumnExpr("e.authentication, "+sums).Join("JOIN events AS e").
-			JoinOn("e.tenant = k.tenant").JoinOn("e.stream = 'knowledge:' || k.id").JoinOn("e.version = 1").
+			JoinOn("e.tenant = k.tenant").JoinOn("e.stream = ? || k.id", domain.KnowledgeStream("")).JoinOn("e.version = 1").
 			GroupExpr("e.authentication").String()
 	}
 	if quotas.Limit("scope") {
