@@ -29,11 +29,11 @@ type Key struct {
 // longestInvitation is how long an invitation can be opened at most, whatever its end.
 const longestInvitation = 30 * 24 * time.Hour
 
-// KeyStream is the stream of a key, in its tenant's log.
-func KeyStream(prefix string) string { return "key:" + prefix }
-
-// KeyPrefix is the prefix of the key that a stream is about.
-func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
+// KeyStreams are the streams of keys by their prefixes, each in its tenant's log. Their names are also the
+// authentications of callers with a key.
+var KeyStreams = StreamKind{
+	Name: "key", State: Key{}, Form: 2, Facts: []Fact{KeyCreated{}, KeyRotated{}, KeyRevoked{}, KeyRoleChanged{}},
+}
 
 func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, begins := fact.(KeyCreated); begins != (at.Version == 1) {
@@ -124,7 +124,8 @@ func (k Key) opens(by Principal, prefix string) bool {
 func (k Key) Principal(tenant, prefix string) Principal {
 	return Principal{
 		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
-		Authentication: "key:" + prefix, KeyCreated: k.CreatedAt, PublishPublic: k.PublishPublic, ActsForOnly: k.ActsForOnly,
+		Authentication: KeyStreams.Of(prefix), KeyCreated: k.CreatedAt, PublishPublic: k.PublishPublic,
+		ActsForOnly: k.ActsForOnly,
 	}
 }
 
@@ -190,13 +191,13 @@ func mayIssue(by Principal, role Role) error {
 	return nil
 }
 
-func (c CreateKey) Stream() string { return KeyStream(c.Prefix) }
+func (c CreateKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c CreateKey) Reads() Reads {
 	if c.Key.Replaces == "" {
 		return Reads{}
 	}
-	return Reads{Streams: []string{KeyStream(c.Key.Replaces)}}
+	return Reads{Streams: []string{KeyStreams.Of(c.Key.Replaces)}}
 }
 
 func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
@@ -205,7 +206,7 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}
 	created, opened := c.Key, false
 	if created.Replaces != "" { // the current rights of the earlier key count: they may have changed
-		old := StateOf[Key](dc, KeyStream(created.Replaces))
+		old := StateOf[Key](dc, KeyStreams.Of(created.Replaces))
 		if old.ReplacedBy != c.Prefix {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
 		}
@@ -231,7 +232,7 @@ type RotateKey struct {
 	Until  time.Time
 }
 
-func (c RotateKey) Stream() string { return KeyStream(c.Prefix) }
+func (c RotateKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c RotateKey) Reads() Reads { return Reads{} }
 
@@ -267,7 +268,7 @@ type RevokeKey struct {
 // Validate names every bad field at once.
 func (c RevokeKey) Validate() error { return checkReason(c.Reason) }
 
-func (c RevokeKey) Stream() string { return KeyStream(c.Prefix) }
+func (c RevokeKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c RevokeKey) Reads() Reads { return Reads{} }
 
@@ -284,8 +285,8 @@ func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 
 // managedKey finds a key that the caller may manage.
 func managedKey(dc DecisionContext, by Principal, prefix string) (Key, error) {
-	stream := dc.Stream(KeyStream(prefix))
-	k := StateOf[Key](dc, KeyStream(prefix))
+	stream := dc.Stream(KeyStreams.Of(prefix))
+	k := StateOf[Key](dc, KeyStreams.Of(prefix))
 	if k.opens(by, prefix) {
 		return k, nil
 	}
@@ -312,7 +313,7 @@ type ChangeRole struct {
 	Role   Role
 }
 
-func (c ChangeRole) Stream() string { return KeyStream(c.Prefix) }
+func (c ChangeRole) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c ChangeRole) Reads() Reads { return Reads{} }
 

@@ -346,7 +346,7 @@ func (b *batch) inserts() (*database.Script, error) {
 			return nil, fmt.Errorf("keep %s: %w", name, err)
 		}
 		states = append(states,
-			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
+			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).Form, string(state)})
 	}
 	script, engine := &database.Script{}, b.log.db.Engine
 	script.Insert(engine, "events ("+eventColumns+")", "", events)

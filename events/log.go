@@ -90,12 +90,12 @@ func (l *Log) Close(ctx context.Context) error {
 }
 
 // Changes counts the commits of this process that changed streams of a kind other than items.
-func (l *Log) Changes(kind string) int64 { return l.changesOf(kind).Load() }
+func (l *Log) Changes(kind domain.StreamKind) int64 { return l.changesOf(kind).Load() }
 
-func (l *Log) changesOf(kind string) *atomic.Int64 {
-	count, known := l.changes.Load(kind)
+func (l *Log) changesOf(kind domain.StreamKind) *atomic.Int64 {
+	count, known := l.changes.Load(kind.Name)
 	if !known {
-		count, _ = l.changes.LoadOrStore(kind, new(atomic.Int64))
+		count, _ = l.changes.LoadOrStore(kind.Name, new(atomic.Int64))
 	}
 	return count.(*atomic.Int64)
 }

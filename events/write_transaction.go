@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -116,8 +115,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 		return err
 	}
 	for name := range b.streams.changed {
-		kind, _, _ := strings.Cut(name, ":")
-		l.changesOf(kind).Add(1)
+		l.changesOf(domain.KindOfStream(name)).Add(1)
 	}
 	if len(b.records) > 0 {
 		l.appended.notify(tenant)

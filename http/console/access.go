@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -37,7 +38,7 @@ type issuedKey struct {
 }
 
 func issued(p *page, k api.IssuedKey) issuedKey {
-	one := issuedKey{IssuedKey: k, State: "valid", Own: p.Caller.Authentication == "key:"+k.Prefix}
+	one := issuedKey{IssuedKey: k, State: "valid", Own: p.Caller.Authentication == domain.KeyStreams.Of(k.Prefix)}
 	switch {
 	case k.RevokedAt != nil:
 		one.State = "revoked"

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/serve"
@@ -235,7 +236,7 @@ type Link struct {
 
 // Stream is a stream's title and its page. Only knowledge has one.
 func (p *page) Stream(name string) Link {
-	if id, is := strings.CutPrefix(name, "knowledge:"); is {
+	if id, is := domain.ItemOf(name); is {
 		return Link{titled(id), p.To("k/" + url.PathEscape(id))}
 	}
 	return Link{Text: who(name), Address: p.To("log", "stream", name)}

@@ -162,7 +162,7 @@ func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*ke
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
-	prefix := domain.KeyPrefix(receipt.Stream.Name)
+	prefix := domain.KeyStreams.ID(receipt.Stream.Name)
 	out := &keyOutput{
 		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: domain.Redactions(receipt.Redacted),
 		Body: issuedKeyOf(c.Principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
@@ -234,7 +234,7 @@ func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.Issue
 	if s.Keys == nil {
 		return found, refused
 	}
-	found.Prefix = strings.TrimPrefix(c.Principal.Authentication, "key:")
+	found.Prefix = domain.KeyStreams.ID(c.Principal.Authentication)
 	c.Principal.Tenant, found.Key, err = s.Keys.Key(ctx, found.Prefix) // root's is not the one that it names
 	if domain.IsGone(err) || err == nil && found.InvitedBy == "" {
 		err = refused

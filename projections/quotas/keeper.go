@@ -94,8 +94,8 @@ func (k *Keeper) Admit(ctx context.Context, tx bun.IDB, of events.Decision) erro
 			more["scope:"+string(scope)] = amount
 			continue
 		}
-		more["tenant:"+of.By.Tenant] = amount
-		if strings.HasPrefix(of.By.Authentication, "key:") {
+		more[domain.TenantStreams.Of(of.By.Tenant)] = amount
+		if of.By.HasKey() {
 			more[of.By.Authentication] = amount
 		}
 	}
@@ -104,7 +104,7 @@ func (k *Keeper) Admit(ctx context.Context, tx bun.IDB, of events.Decision) erro
 
 // AdmitFile implements [events.Admission].
 func (k *Keeper) AdmitFile(ctx context.Context, tx bun.IDB, tenant string, file domain.File) error {
-	more := map[string]Amount{"tenant:" + tenant: {Bytes: int64(len(file.Bytes))}}
+	more := map[string]Amount{domain.TenantStreams.Of(tenant): {Bytes: int64(len(file.Bytes))}}
 	return k.admit(ctx, tx, domain.Principal{Tenant: tenant}, more, file.UploadedAt)
 }
 
@@ -197,15 +197,16 @@ func (k *Keeper) held(ctx context.Context, tx bun.IDB, tenant string, day time.T
 	}
 	const sums = "count(*), coalesce(sum(octet_length(k.task) + octet_length(k.content) + octet_length(k.abstract) + " +
 		"octet_length(k.overview) + coalesce(octet_length(CAST(k.meta AS text)), 0)), 0), 0"
+	of := domain.TenantStreams.Of(tenant)
 	items := k.db.NewSelect().TableExpr("? AS k", v.Tables.Knowledge).Where("k.tenant = ?", tenant).Where("k." + rows.Live)
 	all := []*bun.SelectQuery{
-		items.Clone().ColumnExpr("'tenant:' || CAST(? AS text), "+sums, tenant),
+		items.Clone().ColumnExpr("CAST(? AS text), "+sums, of),
 		k.db.NewSelect().TableExpr("files").Where("tenant = ?", tenant).
-			ColumnExpr("'tenant:' || CAST(? AS text), 0, coalesce(sum(octet_length(bytes)), 0), 0", tenant),
+			ColumnExpr("CAST(? AS text), 0, coalesce(sum(octet_length(bytes)), 0), 0", of),
 	}
 	if k.limits.concern("key") {
 		all = append(all, items.Clone().ColumnExpr("e.authentication, "+sums).Join("JOIN events AS e").
-			JoinOn("e.tenant = k.tenant").JoinOn("e.stream = 'knowledge:' || k.id").JoinOn("e.version = 1").
+			JoinOn("e.tenant = k.tenant").JoinOn("e.stream = ? || k.id", domain.KnowledgeStream("")).JoinOn("e.version = 1").
 			GroupExpr("e.authentication"))
 	}
 	if k.limits.concern("scope") {
@@ -218,7 +219,7 @@ func (k *Keeper) held(ctx context.Context, tx bun.IDB, tenant string, day time.T
 	}
 	writes := k.db.NewSelect().TableExpr("events").Where("tenant = ?", tenant).Where("position >= ?", first).
 		Where("name IN (?)", bun.List(written))
-	all = append(all, writes.Clone().ColumnExpr("'tenant:' || CAST(? AS text), 0, 0, count(*)", tenant),
+	all = append(all, writes.Clone().ColumnExpr("CAST(? AS text), 0, 0, count(*)", of),
 		writes.Clone().ColumnExpr("authentication, 0, 0, count(*)").GroupExpr("authentication"))
 	text := make([]string, len(all))
 	for i, query := range all {

@@ -13,7 +13,7 @@ func Keep(tx bun.IDB, tenant string, events []domain.Event, script *rows.Script)
 	var made [][]any
 	var closed []string
 	for _, event := range events {
-		id := domain.ProposalOf(event.Stream)
+		id := domain.ProposalStreams.ID(event.Stream)
 		switch f := event.Fact.(type) {
 		case domain.ReviewProposed:
 			for _, item := range f.Items {
