@@ -61,6 +61,9 @@ func TestHiddenStaysHidden(t *testing.T) {
 					}
 				}
 			}
+			if says := []byte("1 that you may not see"); !everything && !bytes.Contains(got["/console/k/seen-carried"], says) {
+				t.Errorf("a merge says nothing of what it took in:\n%s", got["/console/k/seen-carried"])
+			}
 			if all := bytes.Join(slices.Collect(maps.Values(got)), nil); everything {
 				for id := range seen {
 					if !bytes.Contains(all, []byte(strings.Replace(id, "seen", canary, 1))) {
