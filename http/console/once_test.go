@@ -58,6 +58,11 @@ func TestAReplacementHappensWholeOrNotAtAll(t *testing.T) {
 		}
 		_, page = w.send(zoe, "/console/remember", "content", mine)
 		containsAll(t, page, "Save mine", "Revise that one")
+		carried := append(hidden(t, page, "content", mine, "type", "tool", "scopes", "", "task", ""), "step", "carry")
+		if status, page := w.send(zoe, "/console/k/hers/act/revise", carried...); status != http.StatusOK ||
+			valueOf(t, page, "content") != mine || !strings.Contains(page, `value="strategy" selected`) {
+			t.Errorf("what was typed does not revise the other item: %d\n%s", status, page)
+		}
 		if status, page := w.send(zoe, "/console/remember", hidden(t, page, "content", mine, "replace", "hers")...); status != http.StatusOK {
 			t.Errorf("%d\n%s", status, page)
 		}
