@@ -235,8 +235,9 @@ func (a *acting) read(p *page) (revision int64, err error) {
 // form that was sent twice finds the item as it left it.
 func doAct(p *page) (any, error) {
 	if p.r.PostFormValue("step") == "carry" { // texts of a new item, which are to revise this one instead
+		texts := []string{"task", "content", "abstract", "overview", "tags"}
 		for name := range p.r.PostForm {
-			if !slices.Contains([]string{"task", "content", "abstract", "overview", "tags"}, name) || p.r.PostFormValue(name) == "" {
+			if !slices.Contains(texts, name) || p.r.PostFormValue(name) == "" {
 				p.r.PostForm.Del(name)
 			}
 		}
