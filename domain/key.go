@@ -97,6 +97,28 @@ func (k Key) CheckValid(now time.Time) error {
 	return nil
 }
 
+// StateAt says in a word what has become of a key at a time. Whether an invitation has ended with its inviter's rights,
+// [Key.CheckInviter] tells.
+func (k Key) StateAt(now time.Time) string {
+	over := !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked"
+	case k.ReplacedBy != "" && over:
+		return "replaced"
+	case k.InvitedBy != "" && over:
+		return InvitationEnded
+	case over:
+		return "expired"
+	case k.InvitedBy != "":
+		return "invited"
+	}
+	return "valid"
+}
+
+// InvitationEnded is the state of an invitation that nobody can open any more.
+const InvitationEnded = "ended"
+
 // CheckInviter says why an invitation is not valid any more: its inviter, by their rights of now, may not issue such a
 // key. What a token allows is not known, but in whose name it is.
 func (k Key) CheckInviter(inviter Principal, rights error) error {

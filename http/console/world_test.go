@@ -147,7 +147,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*annalsht
 	}
 	pages := console.New(look)
 	surface := viking.New(viking.Config{
-		Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
+		Writer: entrance, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log},
 	})
 	paths, _ := viking.Paths()
 	cfg.Mounts = []annalshttp.Mount{{
