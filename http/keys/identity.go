@@ -440,7 +440,7 @@ func (s Identities) RightsOf(ctx context.Context, tenant string, of domain.Subsc
 			return p, wrongKey()
 		}
 		p.Tenant, p.Subject = tenant, actor
-	case of.HasKey():
+	case domain.KeyStreams.Has(of.Authentication):
 		key, err := s.keyNow(ctx, prefix)
 		if err != nil {
 			return p, err
