@@ -258,6 +258,9 @@ func (p Principal) speaksForAny() bool {
 	return !p.Listed && (p.Administers() || p.Role == Service && len(p.ActsForOnly) == 0)
 }
 
+// HasKey tells whether p came with a key, not with a token or without either.
+func (p Principal) HasKey() bool { return KeyStreams.Has(p.Authentication) }
+
 // SeesAll tells whether p reads everything of its tenant.
 func (p Principal) SeesAll() bool {
 	return p.OnBehalfOf == "" && (p.Administers() || p.Role == Auditor)

@@ -14,7 +14,7 @@ type StreamKind struct {
 	State State  // without facts; nil for items, which are rows of a projection
 
 	// Form is the version of the stored form of a state. Increase it whenever the state's type or its folding changes:
-	// states in another form are computed again. Golden files in events/testdata/states contain every form.
+	// states in another form are computed again. Golden files in events/codec/testdata/states contain every form.
 	Form int
 
 	KeepsRights bool // no fact changes what a caller may read, whichever item it is

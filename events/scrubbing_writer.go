@@ -142,7 +142,7 @@ func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Su
 func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
 	tenant := s.By.Tenant
 	_, erases := s.Command.(domain.OrderErasure)
-	keyed := domain.KeyStreams.Has(s.By.Authentication) && s.By.Role != domain.Root
+	keyed := s.By.HasKey() && s.By.Role != domain.Root
 	if erases || keyed || tenant == domain.DefaultTenant || tenant == domain.SystemTenant {
 		return nil
 	}

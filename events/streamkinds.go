@@ -1,10 +1,7 @@
 package events
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/codec"
@@ -16,15 +13,6 @@ func kindOfStream(name string) domain.StreamKind {
 		return kind
 	}
 	return domain.StreamKind{State: unknown{}}
-}
-
-// readStored reads the stored state of a stream.
-func readStored(kind domain.StreamKind, stored []byte) (domain.State, error) {
-	state := reflect.New(reflect.TypeOf(kind.State))
-	decoder := json.NewDecoder(bytes.NewReader(stored))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(state.Interface())
-	return state.Elem().Interface().(domain.State), err
 }
 
 // unknown is the state of streams that only a newer program can read.

@@ -91,7 +91,7 @@ func (s *streams) scan(rows *sql.Rows) error {
 func (s *streams) take(name string, row storedState, newest int64) {
 	kind := kindOfStream(name)
 	if row.version == newest && row.form == kind.Form {
-		if state, err := readStored(kind, row.state); err == nil {
+		if state, err := codec.State(kind, row.state); err == nil {
 			*s.known[name] = domain.Stream{Name: name, Version: row.version, Position: row.position, State: state}
 			return
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/projections/knowledge"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/review"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/search"
 	"github.com/annals-kb/annals/projections/vectors"
@@ -105,7 +106,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	return &Knowledge{
-		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
+		Projection: knowledge.New(c, review.Keep, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
 		Indexer:  words.NewIndexer(c),
 		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil

@@ -82,7 +82,7 @@ func bucketOf(p domain.Principal) string {
 	switch {
 	case p.Authentication == "open":
 		return p.Tenant
-	case domain.KeyStreams.Has(p.Authentication):
+	case p.HasKey():
 		return p.Authentication
 	}
 	return p.Authentication + " " + string(p.Subject)

@@ -223,7 +223,7 @@ type anyKey struct {
 
 // Any tells whether a key was ever issued.
 func (k *Keys) Any(ctx context.Context) (given bool, err error) {
-	changes, now := k.log.KeyChanges(), time.Now()
+	changes, now := k.log.Changes(domain.KeyStreams), time.Now()
 	k.mu.Lock()
 	last := k.any
 	known := last.given || last.seen && last.changes == changes && now.Sub(last.looked) < unseen

@@ -52,6 +52,9 @@ func (s *Service) Work(ctx context.Context) error {
 	}
 	working.Go(func() { s.every(ctx, time.Minute, "measure the health of scopes", s.health.Refresh) })
 	working.Go(func() { s.knowledge.IndexAllWords(ctx, s.log.Log) })
+	if s.quotas != nil {
+		working.Go(func() { s.quotas.Run(ctx) })
+	}
 	working.Go(func() { s.writeUses(ctx) })
 	working.Go(func() { s.introduce(ctx) })
 	working.Go(func() { s.knock(ctx) })

@@ -15,9 +15,9 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/telemetry"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/projections/quotas"
 )
 
 // Config are the settings of a server. A flag wins over its variable, and the variable over the configuration file. An
@@ -136,7 +136,7 @@ func (c Config) validate() error {
 	if !(c.Rate >= 0) {
 		problems = append(problems, errors.New("rate (ANNALS_RATE) must not be negative"))
 	}
-	if _, err := events.ParseQuotas(c.Quotas); err != nil {
+	if _, err := quotas.Parse(c.Quotas); err != nil {
 		problems = append(problems, fmt.Errorf("quotas (ANNALS_QUOTAS): %w", err))
 	}
 	for name, value := range map[string]time.Duration{

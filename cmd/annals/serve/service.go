@@ -43,6 +43,7 @@ import (
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/policies"
+	"github.com/annals-kb/annals/projections/quotas"
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/review"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -56,6 +57,7 @@ type Service struct {
 	knowledge *projections.Knowledge
 	past      *past.Projection
 	rebuilder *rebuild.Rebuilder
+	quotas    *quotas.Keeper // nil for none
 	prover    *proof.Prover
 	forwarder *forward.NATS // nil for none
 	worker    *extraction.Worker
@@ -104,13 +106,19 @@ func OpenService(
 	policy := knowledge.Policy()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	quotas, err := events.ParseQuotas(cfg.Quotas)
+	limits, err := quotas.Parse(cfg.Quotas)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	var admission events.Admission
+	var keeper *quotas.Keeper
+	if len(limits) > 0 {
+		keeper = quotas.New(db, limits, knowledge.Projection.ActiveIn, registry, logger)
+		admission = keeper
+	}
 	log := follow.NewLog(db, knowledge, events.Options{
 		Policy: policy, Logger: logger, Registerer: registry, Span: cfg.telemetry.Seam(),
-		Quotas: quotas, Held: knowledge.Held,
+		Admission: admission,
 	})
 	rebuilder := rebuild.New(knowledge.Versions, knowledge.Models, log)
 	registry.MustRegister(projections.NewGauges(log, rebuilder))
@@ -122,7 +130,7 @@ func OpenService(
 	s := &Service{
 		db: db, log: log, knowledge: knowledge, past: past, rebuilder: rebuilder, prover: prover, logger: logger,
 		keys: keys.NewKeys(db, log.Log), eraser: projections.NewEraser(knowledge, log.Log,
-			logger), purgeAfter: cfg.PurgeAfter, leeway: newLeeway(), registry: registry, telemetry: cfg.telemetry,
+			logger), purgeAfter: cfg.PurgeAfter, quotas: keeper, leeway: newLeeway(), registry: registry, telemetry: cfg.telemetry,
 	}
 	if s.forwarder, err = cfg.forwarder(log, logger); err == nil {
 		s.backups, err = cfg.backups(s)

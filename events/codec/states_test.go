@@ -1,7 +1,6 @@
-package events
+package codec
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events/codec"
 )
-
-var update = flag.Bool("update", false, "write the golden files that are missing")
 
 // stateSamples are a state of every kind of streams, with every field set.
 func stateSamples() map[string]domain.State {
@@ -76,7 +72,7 @@ func TestStatesAreKeptAsTheirGoldenFilesSay(t *testing.T) {
 			t.Errorf("%s has no sample", name)
 			continue
 		}
-		got, err := codec.Marshal(sample)
+		got, err := Marshal(sample)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +89,7 @@ func TestStatesAreKeptAsTheirGoldenFilesSay(t *testing.T) {
 		if diff := cmp.Diff(string(got)+"\n", string(want)); diff != "" {
 			t.Errorf("the form of a state that is kept never changes, take a new one (-got +golden):\n%s", diff)
 		}
-		again, err := readStored(kind, want)
+		again, err := State(kind, want)
 		if err != nil {
 			t.Fatal(err)
 		}
