@@ -60,8 +60,8 @@ race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/browser.sh install
 	@CGO_ENABLED=1 $(TEST) -race -short $(TESTFLAGS) $(PACKAGES)
 
-trace: go ## Show the functions that one remember and one search execute
-	@$(TRACE)
+trace: go ## Show the functions that one remember and one search execute; UPDATE=1 writes their tables
+	@$(TRACE) $(if $(UPDATE),--update)
 
 test-mcp: build ## Let an MCP client from npm, which it installs, use the server
 	@scripts/postgres.sh install
@@ -82,7 +82,7 @@ demo: build ## Remember a dozen things, ask, vote, forget, and leave a server wi
 	@scripts/demo.sh
 
 check: go ## Look for what compiles and is still wrong: format, vet, lint, modules, scripts
-	@status=0; scripts/check.sh || status=1; ( $(TRACE) --check ) || status=1; exit $$status
+	@status=0; scripts/check.sh || status=1; ( $(TRACE) >/dev/null ) || status=1; exit $$status
 
 fmt: go ## Format the Go code
 	@scripts/check.sh fmt

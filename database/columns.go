@@ -42,6 +42,13 @@ func (l Layout) Of(table string) []Column {
 	return slices.DeleteFunc(slices.Clone(l.Columns), func(c Column) bool { return c.Table != table })
 }
 
+// SameAs tells whether a table has the same columns in another layout.
+func (l Layout) SameAs(other Layout, table string) bool {
+	byName := func(a, b Column) int { return cmp.Compare(a.Name, b.Name) }
+	return slices.Equal(slices.SortedFunc(slices.Values(l.Of(table)), byName),
+		slices.SortedFunc(slices.Values(other.Of(table)), byName))
+}
+
 // typeNames are the names of types in pg_type.
 var typeNames = map[string]string{
 	"bigint": "int8", "integer": "int4", "double precision": "float8", "boolean": "bool",

@@ -40,7 +40,7 @@ func (a *AccessState) Take(e Event) error {
 	s := a.streams[e.Stream]
 	if s == nil {
 		s = &Stream{Name: e.Stream, State: MemberEntry{}}
-		if strings.HasPrefix(e.Stream, KeyStream("")) {
+		if KeyStreams.Has(e.Stream) {
 			s.State = Key{}
 			a.keys = append(a.keys, e.Stream)
 		}
@@ -102,7 +102,7 @@ func (a *AccessState) ReadersOf(scope Scope, at time.Time) (all []ScopeReader) {
 			continue
 		}
 		r := ScopeReader{
-			Subject: k.Subject, Key: KeyPrefix(name), Role: string(k.Role), Since: k.CreatedAt, Reason: "key",
+			Subject: k.Subject, Key: KeyStreams.ID(name), Role: string(k.Role), Since: k.CreatedAt, Reason: "key",
 		}
 		p := k.Principal("", r.Key)
 		switch {

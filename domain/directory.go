@@ -47,6 +47,13 @@ type DirectoryMember struct {
 	MemberEntry
 }
 
+// MemberStreams are the streams of the members of a kind.
+func MemberStreams(kind string) StreamKind {
+	return StreamKind{Name: kind, State: MemberEntry{}, Form: 2, Facts: []Fact{
+		MemberAdded{}, MemberRenamed{}, MemberDeactivated{}, MemberReactivated{}, MemberJoined{}, MemberLeft{},
+	}}
+}
+
 // DirectoryStream is the stream of a member of the directory.
 func DirectoryStream(member Entity) string { return string(member) }
 

@@ -52,9 +52,11 @@ func (e Erasure) Reason() ErasureReason {
 	return ErasureReason{ReasonCode: e.ReasonCode, LegalBasis: e.LegalBasis, RequestedBy: e.RequestedBy, Ticket: e.Ticket}
 }
 
-// ErasureStream is the stream of an order, in the log of the tenant whose texts it erases. It is also the correlation
-// id of the order's events.
-func ErasureStream(id string) string { return "erasure:" + id }
+// ErasureStreams are the streams of orders, in the log of the tenant whose texts they erase. Their names are also the
+// correlation ids of the orders' events.
+var ErasureStreams = StreamKind{
+	Name: "erasure", State: Erasure{}, Form: 1, Facts: []Fact{ErasureOrdered{}, ErasureCompleted{}},
+}
 
 func (e Erasure) Evolve(fact Fact, at EventMetadata) (State, error) {
 	switch f := fact.(type) {
@@ -89,7 +91,9 @@ type OrderErasure struct {
 }
 
 // TenantOf is the tenant that "tenant:NAME" names; false for any other value.
-func TenantOf(of string) (name string, isTenant bool) { return strings.CutPrefix(of, TenantStream("")) }
+func TenantOf(of string) (name string, isTenant bool) {
+	return TenantStreams.ID(of), TenantStreams.Has(of)
+}
 
 func isSession(of string) bool {
 	_, _, is := SessionOf(of)
@@ -143,7 +147,7 @@ func (c OrderErasure) allowed() error {
 	return nil
 }
 
-func (c OrderErasure) Stream() string { return ErasureStream(c.ID) }
+func (c OrderErasure) Stream() string { return ErasureStreams.Of(c.ID) }
 
 func (c OrderErasure) Reads() Reads {
 	if !IsItem(c.Of) {
@@ -187,7 +191,7 @@ type CompleteErasure struct {
 	Refused   []Refused
 }
 
-func (c CompleteErasure) Stream() string { return ErasureStream(c.ID) }
+func (c CompleteErasure) Stream() string { return ErasureStreams.Of(c.ID) }
 
 func (c CompleteErasure) Reads() Reads { return Reads{} }
 

@@ -110,3 +110,19 @@ func (p Problems) Err() error {
 func IsGone(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDeleted) || errors.Is(err, ErrErased)
 }
+
+// KindOf names the sentinel that an error matches, for metrics; other for none.
+func KindOf(err error) string {
+	for _, sentinel := range []error{
+		ErrInvalid, ErrMalformed, ErrNotFound, ErrForbidden, ErrTaken,
+		ErrSimilar, ErrRedacted,
+		ErrConflict, ErrPrecondition, ErrDeleted, ErrErased,
+		ErrKeyReused, ErrBusy, ErrUnavailable, ErrFull, ErrQuota,
+		ErrTooLarge, ErrBroken,
+	} {
+		if errors.Is(err, sentinel) {
+			return sentinel.Error()
+		}
+	}
+	return "other"
+}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -273,35 +272,6 @@ func (s Stream) Exists() bool { return s.Version > 0 }
 func StateOf[S State](dc DecisionContext, stream string) S {
 	state, _ := dc.Stream(stream).State.(S)
 	return state
-}
-
-// KnowledgeStream is the stream of the item with this id.
-func KnowledgeStream(id string) string { return "knowledge:" + id }
-
-// StreamKinds are the subjects of streams: the words before the colon in their names.
-var StreamKinds = append([]string{
-	"knowledge", "session", "key", "tenant", "erasure", "projection", "scrubbing", "learning", "verification",
-	"review", "subscription",
-}, EntityKinds...)
-
-// CheckStream returns an error that describes the valid names, if name is not one of them.
-func CheckStream(name string) error {
-	kind, id, parted := strings.Cut(name, ":")
-	switch {
-	case parted && id != "" && slices.Contains(StreamKinds, kind):
-		return nil
-	case !parted && IsItemID(name):
-		return errors.New("must say what it is of: knowledge:ID, if this is the id of an item")
-	}
-	return fmt.Errorf("must be such as knowledge:ID, and begin with one of %s", strings.Join(StreamKinds, ", "))
-}
-
-// ItemOf is the id of the item that a stream is about; empty and false for any other stream.
-func ItemOf(stream string) (id string, isItem bool) {
-	if id, isItem = strings.CutPrefix(stream, KnowledgeStream("")); !isItem {
-		return "", false
-	}
-	return id, true
 }
 
 // Digest is a SHA-256.

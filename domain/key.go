@@ -29,11 +29,11 @@ type Key struct {
 // longestInvitation is how long an invitation can be opened at most, whatever its end.
 const longestInvitation = 30 * 24 * time.Hour
 
-// KeyStream is the stream of a key, in its tenant's log.
-func KeyStream(prefix string) string { return "key:" + prefix }
-
-// KeyPrefix is the prefix of the key that a stream is about.
-func KeyPrefix(stream string) string { return strings.TrimPrefix(stream, KeyStream("")) }
+// KeyStreams are the streams of keys by their prefixes, each in its tenant's log. Their names are also the
+// authentications of callers with a key.
+var KeyStreams = StreamKind{
+	Name: "key", State: Key{}, Form: 2, Facts: []Fact{KeyCreated{}, KeyRotated{}, KeyRevoked{}, KeyRoleChanged{}},
+}
 
 func (k Key) Evolve(fact Fact, at EventMetadata) (State, error) {
 	if _, begins := fact.(KeyCreated); begins != (at.Version == 1) {
@@ -97,6 +97,28 @@ func (k Key) CheckValid(now time.Time) error {
 	return nil
 }
 
+// StateAt says in a word what has become of a key at a time. Whether an invitation has ended with its inviter's rights,
+// [Key.CheckInviter] tells.
+func (k Key) StateAt(now time.Time) string {
+	over := !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked"
+	case k.ReplacedBy != "" && over:
+		return "replaced"
+	case k.InvitedBy != "" && over:
+		return InvitationEnded
+	case over:
+		return "expired"
+	case k.InvitedBy != "":
+		return "invited"
+	}
+	return "valid"
+}
+
+// InvitationEnded is the state of an invitation that nobody can open any more.
+const InvitationEnded = "ended"
+
 // CheckInviter says why an invitation is not valid any more: its inviter, by their rights of now, may not issue such a
 // key. What a token allows is not known, but in whose name it is.
 func (k Key) CheckInviter(inviter Principal, rights error) error {
@@ -124,7 +146,8 @@ func (k Key) opens(by Principal, prefix string) bool {
 func (k Key) Principal(tenant, prefix string) Principal {
 	return Principal{
 		Tenant: tenant, Subject: k.Subject, Memberships: k.Memberships, Role: k.Role,
-		Authentication: "key:" + prefix, KeyCreated: k.CreatedAt, PublishPublic: k.PublishPublic, ActsForOnly: k.ActsForOnly,
+		Authentication: KeyStreams.Of(prefix), KeyCreated: k.CreatedAt, PublishPublic: k.PublishPublic,
+		ActsForOnly: k.ActsForOnly,
 	}
 }
 
@@ -190,13 +213,13 @@ func mayIssue(by Principal, role Role) error {
 	return nil
 }
 
-func (c CreateKey) Stream() string { return KeyStream(c.Prefix) }
+func (c CreateKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c CreateKey) Reads() Reads {
 	if c.Key.Replaces == "" {
 		return Reads{}
 	}
-	return Reads{Streams: []string{KeyStream(c.Key.Replaces)}}
+	return Reads{Streams: []string{KeyStreams.Of(c.Key.Replaces)}}
 }
 
 func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
@@ -205,7 +228,7 @@ func (c CreateKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}
 	created, opened := c.Key, false
 	if created.Replaces != "" { // the current rights of the earlier key count: they may have changed
-		old := StateOf[Key](dc, KeyStream(created.Replaces))
+		old := StateOf[Key](dc, KeyStreams.Of(created.Replaces))
 		if old.ReplacedBy != c.Prefix {
 			return nil, Refuse(ErrConflict, "the key was not rotated")
 		}
@@ -231,7 +254,7 @@ type RotateKey struct {
 	Until  time.Time
 }
 
-func (c RotateKey) Stream() string { return KeyStream(c.Prefix) }
+func (c RotateKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c RotateKey) Reads() Reads { return Reads{} }
 
@@ -267,7 +290,7 @@ type RevokeKey struct {
 // Validate names every bad field at once.
 func (c RevokeKey) Validate() error { return checkReason(c.Reason) }
 
-func (c RevokeKey) Stream() string { return KeyStream(c.Prefix) }
+func (c RevokeKey) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c RevokeKey) Reads() Reads { return Reads{} }
 
@@ -284,8 +307,8 @@ func (c RevokeKey) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 
 // managedKey finds a key that the caller may manage.
 func managedKey(dc DecisionContext, by Principal, prefix string) (Key, error) {
-	stream := dc.Stream(KeyStream(prefix))
-	k := StateOf[Key](dc, KeyStream(prefix))
+	stream := dc.Stream(KeyStreams.Of(prefix))
+	k := StateOf[Key](dc, KeyStreams.Of(prefix))
 	if k.opens(by, prefix) {
 		return k, nil
 	}
@@ -312,7 +335,7 @@ type ChangeRole struct {
 	Role   Role
 }
 
-func (c ChangeRole) Stream() string { return KeyStream(c.Prefix) }
+func (c ChangeRole) Stream() string { return KeyStreams.Of(c.Prefix) }
 
 func (c ChangeRole) Reads() Reads { return Reads{} }
 

@@ -44,3 +44,23 @@ func TestALoweredRoleIsNeverMoreThanItWas(t *testing.T) {
 		}
 	}
 }
+
+func TestTheStateOfAKeySaysWhatHasBecomeOfIt(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	before, after := now.AddDate(0, 0, -1), now.AddDate(0, 0, 1)
+	for want, keys := range map[string][]Key{
+		"valid":    {{}, {ExpiresAt: after}, {ExpiresAt: after, ReplacedBy: "x"}},
+		"expired":  {{ExpiresAt: now}},
+		"replaced": {{ExpiresAt: before, ReplacedBy: "x"}, {ExpiresAt: before, ReplacedBy: "x", InvitedBy: "user:olga"}},
+		"invited":  {{ExpiresAt: after, InvitedBy: "user:olga"}},
+		"ended":    {{ExpiresAt: now, InvitedBy: "user:olga"}},
+		"revoked":  {{RevokedAt: before}, {RevokedAt: before, InvitedBy: "user:olga", ReplacedBy: "x"}},
+	} {
+		for _, key := range keys {
+			if got := key.StateAt(now); got != want {
+				t.Errorf("%+v: got %s, want %s", key, got, want)
+			}
+		}
+	}
+}

@@ -114,8 +114,25 @@ type Staleness struct {
 	Reason    string    // of the newest report that gave one
 }
 
+var KnowledgeStreams = StreamKind{
+	Name: "knowledge", KeepsRights: true,
+	Facts: []Fact{
+		Remembered{}, Revised{}, Rescoped{}, Transferred{}, Moved{}, FoundHelpful{}, FoundHarmful{}, FeedbackRetracted{},
+		ReportedStale{}, Confirmed{}, Superseded{}, Deleted{}, Restored{}, Merged{}, Unmerged{}, Held{}, Released{},
+		Erased{}, Linked{}, Unlinked{},
+	},
+}
+
+// KnowledgeStream is the stream of the item with this id.
+func KnowledgeStream(id string) string { return KnowledgeStreams.Of(id) }
+
+// ItemOf is the id of the item that a stream is about; empty and false for any other stream.
+func ItemOf(stream string) (id string, isItem bool) {
+	return KnowledgeStreams.ID(stream), KnowledgeStreams.Has(stream)
+}
+
 // sessionBallot begins the names of ballots for what its voter said in a session.
-const sessionBallot = "session:"
+var sessionBallot = SessionStreams.Of("")
 
 // BallotOf names the ballot of a vote: its trace or, without a trace, its day (UTC).
 func BallotOf(traceID string, at time.Time) string {

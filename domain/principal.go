@@ -49,13 +49,13 @@ const SystemTenant = "_system"
 
 // SystemPrincipal is the server itself, when it acts without a request.
 func SystemPrincipal() Principal {
-	return Principal{Tenant: SystemTenant, Subject: "agent:annals", Role: Root, Authentication: "system"}
+	return Principal{Tenant: SystemTenant, Subject: Agent + ":annals", Role: Root, Authentication: "system"}
 }
 
 // OpenPrincipal is the caller of a server in no-auth mode: an admin that may name any subject.
 func OpenPrincipal() Principal {
 	return Principal{
-		Tenant: DefaultTenant, Subject: "user:default", Role: Admin,
+		Tenant: DefaultTenant, Subject: User + ":default", Role: Admin,
 		Authentication: OpenAuthentication, PublishPublic: true,
 	}
 }
@@ -257,6 +257,9 @@ func (p Principal) Entitled(e Entity) bool {
 func (p Principal) speaksForAny() bool {
 	return !p.Listed && (p.Administers() || p.Role == Service && len(p.ActsForOnly) == 0)
 }
+
+// HasKey tells whether p came with a key, not with a token or without either.
+func (p Principal) HasKey() bool { return KeyStreams.Has(p.Authentication) }
 
 // SeesAll tells whether p reads everything of its tenant.
 func (p Principal) SeesAll() bool {

@@ -31,8 +31,16 @@ const (
 	StageRetired
 )
 
+var ProjectionStreams = StreamKind{
+	Name: "projection", State: Projection{}, Form: 1,
+	Facts: []Fact{
+		ProjectionStarted{}, ProjectionLoaded{}, ProjectionCaughtUp{}, ProjectionVerified{}, ProjectionRefused{},
+		ProjectionSwitched{}, ProjectionRolledBack{}, ProjectionCancelled{}, ProjectionFailed{}, ProjectionRetired{},
+	},
+}
+
 // ProjectionStream is the stream of a projection, in the log of [SystemTenant].
-func ProjectionStream(name string) string { return "projection:" + name }
+func ProjectionStream(name string) string { return ProjectionStreams.Of(name) }
 
 // Evolve implements [State]. The stages of a version come in order, each once. A version that was begun before this
 // record existed may lack some.
@@ -113,7 +121,7 @@ type RecordProjection struct {
 	Facts      []Fact
 }
 
-func (c RecordProjection) Stream() string { return ProjectionStream(c.Projection) }
+func (c RecordProjection) Stream() string { return ProjectionStreams.Of(c.Projection) }
 
 func (c RecordProjection) Reads() Reads { return Reads{} }
 

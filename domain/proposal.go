@@ -61,11 +61,9 @@ type RecordedProposal struct {
 	Proposal
 }
 
-// ProposalStream is the stream of a proposal.
-func ProposalStream(id string) string { return "review:" + id }
-
-// ProposalOf is the id of the proposal that a stream is about.
-func ProposalOf(stream string) string { return strings.TrimPrefix(stream, ProposalStream("")) }
+var ProposalStreams = StreamKind{
+	Name: "review", State: Proposal{}, Form: 1, KeepsRights: true, Facts: []Fact{ReviewProposed{}, ReviewClosed{}},
+}
 
 // ProposalID names a proposal about items in their present revisions. So items are proposed again only after one of
 // them was revised. It contains no texts, which could be guessed from a hash after their erasure.
@@ -123,7 +121,7 @@ func (c ProposeReview) Validate() error {
 	return p.Err()
 }
 
-func (c ProposeReview) Stream() string { return ProposalStream(c.ID) }
+func (c ProposeReview) Stream() string { return ProposalStreams.Of(c.ID) }
 
 func (c ProposeReview) Reads() Reads { return Reads{Items: c.Items} }
 
@@ -174,7 +172,7 @@ func (c CloseProposal) Validate() error {
 	return p.Err()
 }
 
-func (c CloseProposal) Stream() string { return ProposalStream(c.ID) }
+func (c CloseProposal) Stream() string { return ProposalStreams.Of(c.ID) }
 
 func (c CloseProposal) Reads() Reads { return Reads{Streams: []string{VerificationStream}} }
 

@@ -15,9 +15,10 @@ type Referrer interface {
 	HideReferences(sight Sight)
 }
 
-// Sight tells, by their ids, which items and events a reader may see.
+// Sight tells, by their ids, which items and events a reader may see. Origin is for what a caller says of an origin:
+// it is false only for the id of something that is hidden.
 type Sight struct {
-	Item, Event func(id string) bool
+	Item, Event, Origin func(id string) bool
 }
 
 // kept are the elements that are to be kept, as a list of their own.
@@ -41,6 +42,11 @@ func (k *Knowledge) HideReferences(sight Sight) {
 // HideReferences implements [Referrer]. The items of a merge that are hidden are counted. The hash stays that of the
 // recorded data.
 func (e *Event) HideReferences(sight Sight) {
+	for _, id := range []*string{&e.CausationID, &e.CorrelationID} {
+		if *id != "" && !sight.Origin(*id) {
+			*id = ""
+		}
+	}
 	fact := e.Fact
 	switch f := fact.(type) {
 	case Remembered:

@@ -61,8 +61,10 @@ func Redactions(byClass map[string]int) string {
 	return strings.Join(all, ",")
 }
 
+var ScrubbingStreams = StreamKind{Name: "scrubbing", State: Scrubbing{}, Form: 1, Facts: []Fact{ScrubbingChanged{}}}
+
 // ScrubbingStream is the stream of scrubbing rules, one per tenant.
-const ScrubbingStream = "scrubbing:rules"
+var ScrubbingStream = ScrubbingStreams.Of("rules")
 
 func (s Scrubbing) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	changed, is := fact.(ScrubbingChanged)

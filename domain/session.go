@@ -52,8 +52,13 @@ func (s Session) AwaitsExtraction() bool {
 	return s.Archives > s.Before && (s.Processed < s.Archives || failed)
 }
 
-// sessionPrefix begins the names of sessions' streams.
-const sessionPrefix = "session:"
+var SessionStreams = StreamKind{
+	Name: "session", State: Session{}, Form: 1, KeepsRights: true,
+	Facts: []Fact{
+		SessionOpened{}, MessageAdded{}, ContextUsed{}, SessionCommitted{}, SessionExtracted{}, ExtractionFailed{},
+		ExtractionRequested{}, SessionDeleted{}, SessionErased{},
+	},
+}
 
 // SessionStream is the stream of an owner's session. For a user, the name contains only the id.
 func SessionStream(owner Entity, id string) string { return SessionsOf(owner) + id }
@@ -64,14 +69,13 @@ func SessionsOf(owner Entity) string {
 	if owner.Kind() == User {
 		name = owner.ID()
 	}
-	return sessionPrefix + name + "/"
+	return SessionStreams.Of(name) + "/"
 }
 
 // SessionOf is the owner and id of the session that a stream is about; false for any other stream.
 func SessionOf(stream string) (owner Entity, id string, isSession bool) {
-	rest, is := strings.CutPrefix(stream, sessionPrefix)
-	name, id, whole := strings.Cut(rest, "/")
-	if !is || !whole {
+	name, id, whole := strings.Cut(SessionStreams.ID(stream), "/")
+	if !whole {
 		return "", "", false
 	}
 	if !strings.Contains(name, ":") {

@@ -78,11 +78,12 @@ type Subscribed struct {
 	Tag, Query, URL, Note string
 }
 
-// SubscriptionStream is the stream of a subscription.
-func SubscriptionStream(id string) string { return "subscription:" + id }
-
-// SubscriptionID is the id of the subscription that a stream is about.
-func SubscriptionID(stream string) string { return strings.TrimPrefix(stream, SubscriptionStream("")) }
+var SubscriptionStreams = StreamKind{
+	Name: "subscription", State: Subscription{}, Form: 1, KeepsRights: true,
+	Facts: []Fact{
+		SubscriptionCreated{}, SubscriptionPaused{}, SubscriptionResumed{}, SubscriptionRotated{}, SubscriptionEnded{},
+	},
+}
 
 // Active tells whether the subscription takes new events.
 func (s Subscription) Active() bool { return s.PausedAt.IsZero() && s.EndedAt.IsZero() }
@@ -235,7 +236,7 @@ func (c Subscribe) Subscribed() Subscribed {
 	}}
 }
 
-func (c Subscribe) Stream() string { return SubscriptionStream(c.ID) }
+func (c Subscribe) Stream() string { return SubscriptionStreams.Of(c.ID) }
 
 func (c Subscribe) Reads() Reads {
 	if c.Follow.Item == "" {
@@ -289,7 +290,7 @@ type ChangeSubscription struct {
 // Validate names every bad field at once.
 func (c ChangeSubscription) Validate() error { return checkReason(c.Reason) }
 
-func (c ChangeSubscription) Stream() string { return SubscriptionStream(c.ID) }
+func (c ChangeSubscription) Stream() string { return SubscriptionStreams.Of(c.ID) }
 
 func (c ChangeSubscription) Reads() Reads { return Reads{} }
 

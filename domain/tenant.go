@@ -17,8 +17,8 @@ type NamedTenant struct {
 	Name string
 }
 
-// TenantStream is the stream of a tenant, in the log of [SystemTenant].
-func TenantStream(name string) string { return "tenant:" + name }
+// TenantStreams are the streams of tenants by name, in the log of [SystemTenant].
+var TenantStreams = StreamKind{Name: "tenant", State: Tenant{}, Form: 2, Facts: []Fact{TenantCreated{}, TenantErased{}}}
 
 var tenantName = expression(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
@@ -54,7 +54,7 @@ func (c CreateTenant) Validate() error {
 	return p.Err()
 }
 
-func (c CreateTenant) Stream() string { return TenantStream(c.Name) }
+func (c CreateTenant) Stream() string { return TenantStreams.Of(c.Name) }
 
 func (c CreateTenant) Reads() Reads { return Reads{} }
 
@@ -73,7 +73,7 @@ func (c CreateTenant) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 // EndTenant asks to record that all texts of a tenant were erased. Its name stays taken.
 type EndTenant struct{ Name string }
 
-func (c EndTenant) Stream() string { return TenantStream(c.Name) }
+func (c EndTenant) Stream() string { return TenantStreams.Of(c.Name) }
 
 func (c EndTenant) Reads() Reads { return Reads{} }
 
@@ -109,8 +109,10 @@ func (l LearnedFor) Audience(by Principal) Scope {
 	return to
 }
 
+var LearningStreams = StreamKind{Name: "learning", State: LearningChanged{}, Form: 1, Facts: []Fact{LearningChanged{}}}
+
 // LearningStream is the stream of a tenant's [LearnedFor], in the tenant's log.
-const LearningStream = "learning:rule"
+var LearningStream = LearningStreams.Of("rule")
 
 func (l LearningChanged) Evolve(fact Fact, _ EventMetadata) (State, error) {
 	changed, is := fact.(LearningChanged)

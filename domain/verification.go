@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
+var VerificationStreams = StreamKind{
+	Name: "verification", State: Verification{}, Form: 1, Facts: []Fact{PolicySet{}, PolicyRemoved{}},
+}
+
 // VerificationStream is the stream of the verification policies, one per tenant.
-const VerificationStream = "verification:policies"
+var VerificationStream = VerificationStreams.Of("policies")
 
 // The limits of verification policies.
 const (

@@ -106,7 +106,7 @@ func (a archive) OpenSubscriptions(of domain.Entity) int {
 	}, `
 		SELECT stream
 		FROM streams
-		WHERE tenant = ? AND stream >= 'subscription:' AND stream < 'subscription;'
+		WHERE tenant = ? AND `+OfKind("stream", domain.SubscriptionStreams)+`
 			AND (state ->> 'subscriber' = ? OR state ->> 'by' = ?) AND state ->> 'ended_at' IS NULL`,
 		a.tenant, string(of), string(of))
 	for stream := range a.streams.changed {

@@ -22,6 +22,7 @@ import (
 type batch struct {
 	log      *Log
 	inline   Inline
+	tx       bun.IDB
 	tenant   string
 	commands []*command
 	locked   []func() // end the spans of the wait for the lock; none if nobody traces
@@ -55,6 +56,7 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	for _, c := range b.commands {
 		commands = append(append(commands, c.Command), c.Then...)
 	}
+	b.tx = tx
 	b.streams = newStreams(b.log.db.Engine, b.tenant, commands)
 	if b.stage, err = b.inline.Load(ctx, tx, b.tenant, commands, b.readings()); err != nil {
 		return fmt.Errorf("load inline projection: %w", err)
@@ -68,7 +70,7 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 		b.now = b.head.recordedAt
 	}
 	for _, c := range b.commands {
-		if err := b.decide(c); err != nil {
+		if err := b.decide(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -149,7 +151,7 @@ func (r refusedLater) Unwrap() error { return r.error }
 
 // decide sets a command's result, or finds the earlier request that it repeats. An error fails the batch; a refusal
 // is a result.
-func (b *batch) decide(c *command) error {
+func (b *batch) decide(ctx context.Context, c *command) error {
 	c.result, c.earlier = domain.Result{}, nil
 	if c.Request != nil {
 		if earlier, known := b.requests[keyOf(c.Submission)]; known {
@@ -162,7 +164,7 @@ func (b *batch) decide(c *command) error {
 			return nil
 		}
 	}
-	records, err := b.decideOn(c.By, c.Command)
+	records, err := b.decideOn(ctx, c.By, c.Command)
 	if err != nil {
 		c.result.Err = err
 		return nil
@@ -177,7 +179,7 @@ func (b *batch) decide(c *command) error {
 		if len(receipt.Events) > 0 {
 			later.Origin.CausationID = receipt.Events[0].EventID
 		}
-		if records, err = b.decideOn(c.By, command); err != nil {
+		if records, err = b.decideOn(ctx, c.By, command); err != nil {
 			return refusedLater{err}
 		}
 		if len(records) > 0 {
@@ -199,13 +201,13 @@ func (b *batch) decide(c *command) error {
 
 // decideOn encodes the facts of a command before the first is applied: a fact that cannot be encoded refuses only this
 // command.
-func (b *batch) decideOn(by domain.Principal, command domain.Command) ([]Record, error) {
+func (b *batch) decideOn(ctx context.Context, by domain.Principal, command domain.Command) ([]Record, error) {
 	facts, err := command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
 	if err == nil {
 		err = b.streams.failed
 	}
-	if err == nil && b.log.usage != nil {
-		err = b.log.usage.admit(by, b.changes(command, facts), b.now)
+	if admission := b.log.options.Admission; err == nil && admission != nil {
+		err = admission.Admit(ctx, b.tx, Decision{by, command, facts, b.stage, b.now})
 	}
 	records := make([]Record, len(facts))
 	for i := 0; i < len(facts) && err == nil; i++ {
@@ -336,7 +338,7 @@ func (b *batch) inserts() (*database.Script, error) {
 			database.At(b.now),
 		})
 	}
-	states, proposals := make([][]any, 0, len(b.streams.changed)), [][]any{}
+	states := make([][]any, 0, len(b.streams.changed))
 	for _, name := range slices.Sorted(maps.Keys(b.streams.changed)) {
 		stream := b.streams.known[name]
 		state, err := codec.Marshal(stream.State)
@@ -344,14 +346,7 @@ func (b *batch) inserts() (*database.Script, error) {
 			return nil, fmt.Errorf("keep %s: %w", name, err)
 		}
 		states = append(states,
-			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).form, string(state)})
-		if p, is := stream.State.(domain.Proposal); is {
-			for _, item := range p.Items {
-				proposals = append(proposals, []any{
-					b.tenant, domain.ProposalOf(name), item, string(p.Kind), p.Score, database.At(p.At), p.Outcome == "",
-				})
-			}
-		}
+			[]any{b.tenant, name, stream.Version, stream.Position, kindOfStream(name).Form, string(state)})
 	}
 	script, engine := &database.Script{}, b.log.db.Engine
 	script.Insert(engine, "events ("+eventColumns+")", "", events)
@@ -361,9 +356,6 @@ func (b *batch) inserts() (*database.Script, error) {
 	script.Insert(engine, `streams (tenant, stream, version, position, form, state)`, `
 		ON CONFLICT (tenant, stream) DO UPDATE
 		SET version = excluded.version, position = excluded.position, form = excluded.form, state = excluded.state`, states)
-	script.Insert(engine, `proposals (tenant, proposal, item, kind, score, at, is_open)`, `
-		ON CONFLICT (tenant, proposal, item) DO UPDATE
-		SET is_open = excluded.is_open`, proposals)
 	if len(b.erasures) > 0 {
 		script.Text = b.destruction(script.Text)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -33,7 +33,7 @@ func (r ErasureReader) UnderWay(ctx context.Context) ([]Order, error) {
 	}, `
 		SELECT tenant, stream
 		FROM streams
-		WHERE stream >= 'erasure:' AND stream < 'erasure;' AND state ->> 'ended_at' IS NULL
+		WHERE `+OfKind("stream", domain.ErasureStreams)+` AND state ->> 'ended_at' IS NULL
 		ORDER BY stream, tenant`)
 	if err != nil {
 		return nil, fmt.Errorf("find erasures under way: %w", Unavailable(err))
@@ -89,12 +89,13 @@ func (r ErasureReader) StreamsOf(
 	ctx context.Context, tenant string, owner domain.Entity,
 ) (all, written []domain.Stream, err error) {
 	const page = 500
-	for _, prefix := range slices.Sorted(maps.Keys(streamKinds)) {
-		if _, belongs := streamKinds[prefix].none.(domain.OwnedState); !belongs {
+	byName := func(a, b domain.StreamKind) int { return strings.Compare(a.Name, b.Name) }
+	for _, kind := range slices.SortedFunc(slices.Values(domain.StreamKinds), byName) {
+		if _, belongs := kind.State.(domain.OwnedState); !belongs {
 			continue
 		}
 		for after := ""; ; {
-			some, err := r.log.States(ctx, tenant, prefix+":", after, page)
+			some, err := r.log.States(ctx, tenant, kind.Of(""), after, page)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -157,7 +158,7 @@ func (r ErasureReader) StreamsWithText(ctx context.Context, tenant string) ([]do
 		SELECT DISTINCT e.stream
 		FROM event_texts AS t
 		JOIN events AS e ON e.tenant = t.tenant AND e.position = t.position
-		WHERE t.tenant = ? AND NOT (e.stream >= 'knowledge:' AND e.stream < 'knowledge;')
+		WHERE t.tenant = ? AND NOT (`+OfKind("e.stream", domain.KnowledgeStreams)+`)
 		ORDER BY e.stream`, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("find texts: %w", Unavailable(err))

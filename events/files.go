@@ -24,17 +24,13 @@ const uploadLifetime = 24 * time.Hour
 
 // Keep stores a file and deletes expired uploads.
 func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error {
-	if u := f.log.usage; u != nil {
-		by := domain.Principal{Tenant: tenant}
-		size := map[domain.Scope]Amount{"": {Bytes: int64(len(file.Bytes))}}
-		if err := u.know(ctx, tenant); err != nil {
-			return err
-		}
-		if err := u.admit(by, size, file.UploadedAt); err != nil {
-			return err
-		}
-	}
+	var refused error
 	err := f.log.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if admission := f.log.options.Admission; admission != nil {
+			if refused = admission.AdmitFile(ctx, tx, tenant, file); refused != nil {
+				return refused
+			}
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE waits AND uploaded_at < ?`, database.At(file.UploadedAt.Add(-uploadLifetime))); err != nil {
 			return err
 		}
@@ -44,6 +40,9 @@ func (f Files) Keep(ctx context.Context, tenant string, file domain.File) error 
 			tenant, file.ID, file.Waits, file.Uploader, file.Name, file.ContentType, file.Bytes, database.At(file.UploadedAt))
 		return err
 	})
+	if refused != nil {
+		return refused
+	}
 	if err != nil {
 		return fmt.Errorf("keep a file: %w", Unavailable(err))
 	}

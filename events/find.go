@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -152,14 +151,14 @@ func (f Finder) window(ctx context.Context, q domain.EventQuery) (span, error) {
 		s.from = q.After + 1
 	}
 	if !q.From.IsZero() {
-		first, err := f.firstAt(ctx, q.Tenant, q.From, position)
+		first, err := firstAt(ctx, f.log.db, q.Tenant, q.From, position)
 		if err != nil {
 			return span{}, err
 		}
 		s.from = max(s.from, first)
 	}
 	if !q.To.IsZero() {
-		first, err := f.firstAt(ctx, q.Tenant, q.To, position)
+		first, err := firstAt(ctx, f.log.db, q.Tenant, q.To, position)
 		if err != nil {
 			return span{}, err
 		}
@@ -170,11 +169,11 @@ func (f Finder) window(ctx context.Context, q domain.EventQuery) (span, error) {
 
 // firstAt is the position of the first event recorded at t or later, one beyond the head if there is none. Times
 // never decrease along a log, so a binary search with look-ups of the primary key finds it.
-func (f Finder) firstAt(ctx context.Context, tenant string, t time.Time, head int64) (int64, error) {
+func firstAt(ctx context.Context, db database.Querier, tenant string, t time.Time, head int64) (int64, error) {
 	low, high := int64(1), head+1 // the answer is in low…high
 	for low < high {
 		middle := low + (high-low)/2
-		at, err := f.recordedAt(ctx, tenant, middle)
+		at, err := recordedAt(ctx, db, tenant, middle)
 		if err != nil {
 			return 0, err
 		}
@@ -187,27 +186,36 @@ func (f Finder) firstAt(ctx context.Context, tenant string, t time.Time, head in
 	return low, nil
 }
 
+// FirstAt is the position of the first event of a tenant recorded at t or later, one beyond the head if there is none.
+func FirstAt(ctx context.Context, db database.Querier, tenant string, t time.Time) (int64, error) {
+	var h head
+	if err := database.ForEach(ctx, db, h.scan, headQuery, tenant); err != nil {
+		return 0, fmt.Errorf("read head: %w", Unavailable(err))
+	}
+	return firstAt(ctx, db, tenant, t, h.position)
+}
+
 // PositionAt is the position of the last event of a tenant recorded at t or before; 0 if there is none.
 func (f Finder) PositionAt(ctx context.Context, tenant string, t time.Time) (int64, error) {
 	head, _, err := f.log.Head(ctx, tenant)
 	if err != nil {
 		return 0, err
 	}
-	first, err := f.firstAt(ctx, tenant, t.Truncate(time.Microsecond).Add(time.Microsecond), head)
+	first, err := firstAt(ctx, f.log.db, tenant, t.Truncate(time.Microsecond).Add(time.Microsecond), head)
 	return first - 1, err
 }
 
-func (f Finder) recordedAt(ctx context.Context, tenant string, position int64) (time.Time, error) {
+func recordedAt(ctx context.Context, db database.Querier, tenant string, position int64) (time.Time, error) {
 	var at database.Time
-	err := f.log.db.QueryRowContext(ctx, `
+	err := database.ForEach(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&at) }, `
 		SELECT recorded_at
 		FROM events
-		WHERE tenant = ? AND position = ?`, tenant, position).Scan(&at)
+		WHERE tenant = ? AND position = ?`, tenant, position)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return time.Time{}, holeError{tenant: tenant, missing: position}
 	case err != nil:
 		return time.Time{}, fmt.Errorf("look up position %d: %w", position, Unavailable(database.Classify(ctx, err)))
+	case at.IsZero():
+		return time.Time{}, holeError{tenant: tenant, missing: position}
 	}
 	return at.Time, nil
 }
@@ -246,7 +254,7 @@ func (f Finder) Causes(ctx context.Context, tenant string, ids []string) (map[st
 
 // AheadOfClock is how far the time of the event at a position is ahead of this process's clock; 0 if it is not ahead.
 func (f Finder) AheadOfClock(ctx context.Context, tenant string, position int64) (time.Duration, error) {
-	at, err := f.recordedAt(ctx, tenant, position)
+	at, err := recordedAt(ctx, f.log.db, tenant, position)
 	return max(0, at.Sub(f.log.options.Clock())), err
 }
 
@@ -268,11 +276,11 @@ func (f Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (dom
 	case at.Position > head:
 		return refused("lies in the future: the log ends at position %d", head)
 	case at.Position > 0:
-		at.Time, err = f.recordedAt(ctx, tenant, at.Position)
+		at.Time, err = recordedAt(ctx, f.log.db, tenant, at.Position)
 		return at, err
 	}
 	if at.Time.After(f.log.options.Clock()) {
-		newest, err := f.recordedAt(ctx, tenant, head) // ahead of a clock that was set back
+		newest, err := recordedAt(ctx, f.log.db, tenant, head) // ahead of a clock that was set back
 		if err != nil {
 			return at, err
 		}
@@ -283,7 +291,7 @@ func (f Finder) Resolve(ctx context.Context, tenant string, at domain.AsOf) (dom
 	if at.Position, err = f.PositionAt(ctx, tenant, at.Time); err != nil || at.Position > 0 {
 		return at, err
 	}
-	began, err := f.recordedAt(ctx, tenant, 1)
+	began, err := recordedAt(ctx, f.log.db, tenant, 1)
 	if err != nil {
 		return at, err
 	}

@@ -74,12 +74,12 @@ func (f Finder) emptyHistogram(
 			return h, err
 		}
 		if from.IsZero() {
-			if from, err = f.recordedAt(ctx, q.Tenant, 1); err != nil {
+			if from, err = recordedAt(ctx, f.log.db, q.Tenant, 1); err != nil {
 				return h, err
 			}
 		}
 		if to.IsZero() {
-			if to, err = f.recordedAt(ctx, q.Tenant, head); err != nil {
+			if to, err = recordedAt(ctx, f.log.db, q.Tenant, head); err != nil {
 				return h, err
 			}
 			to = to.Add(time.Microsecond)

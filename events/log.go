@@ -45,9 +45,8 @@ type Log struct {
 	closed     bool
 	committers sync.WaitGroup
 
-	usage      *usage // nil without quotas
 	background background.Worker
-	keys       atomic.Int64 // commits that changed a key
+	changes    sync.Map // commits that changed streams of a kind, as *atomic.Int64
 }
 
 // NewLog makes a log on a migrated database. inline is written with every append.
@@ -64,9 +63,6 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 		Name: "annals_append_oldest_seconds",
 		Help: "How long the oldest command waits for its COMMIT, in its queue and in its transaction; 0 if none waits.",
 	}, func() float64 { return l.OldestWait().Seconds() })
-	if len(options.Quotas) > 0 {
-		l.usage = &usage{log: l, tenants: map[string]*tenantUsage{}}
-	}
 	return l
 }
 
@@ -93,8 +89,16 @@ func (l *Log) Close(ctx context.Context) error {
 	return err
 }
 
-// KeyChanges counts the commits of this process that issued or changed a key.
-func (l *Log) KeyChanges() int64 { return l.keys.Load() }
+// Changes counts the commits of this process that changed streams of a kind other than items.
+func (l *Log) Changes(kind domain.StreamKind) int64 { return l.changesOf(kind).Load() }
+
+func (l *Log) changesOf(kind domain.StreamKind) *atomic.Int64 {
+	count, known := l.changes.Load(kind.Name)
+	if !known {
+		count, _ = l.changes.LoadOrStore(kind.Name, new(atomic.Int64))
+	}
+	return count.(*atomic.Int64)
+}
 
 // Options are the options of the log, with the defaults filled in.
 func (l *Log) Options() Options { return l.options }
@@ -126,10 +130,8 @@ type Options struct {
 	Span func(ctx context.Context, name string) (context.Context, func())
 	// Logger is the logger; default: slog.Default.
 	Logger *slog.Logger
-	// Quotas limit what tenants, keys and scopes may hold and write. Nil for no limits.
-	Quotas Quotas
-	// Held is how much each tenant, key and scope of a tenant holds, for the quotas.
-	Held func(ctx context.Context, tenant string, of Quotas) (map[string]Amount, error)
+	// Admission may refuse what would be written. Nil to admit everything.
+	Admission Admission
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer
 }

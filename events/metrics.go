@@ -1,12 +1,8 @@
 package events
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-
-	"github.com/annals-kb/annals/domain"
 )
 
 type metrics struct {
@@ -14,7 +10,6 @@ type metrics struct {
 	commit  prometheus.Histogram
 	queue   prometheus.Gauge
 	refused *prometheus.CounterVec
-	quotas  *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer) metrics {
@@ -38,25 +33,5 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 			Name: "annals_append_refused_total",
 			Help: "Commands that were answered with an error, by its kind.",
 		}, []string{"kind"}),
-		quotas: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "annals_quota_refused_total",
-			Help: "Writes that a quota refused, by whose it is and what it limits.",
-		}, []string{"of", "limit"}),
 	}
-}
-
-// kindOf is the label for the sentinel that err matches.
-func kindOf(err error) string {
-	for _, sentinel := range []error{
-		domain.ErrInvalid, domain.ErrMalformed, domain.ErrNotFound, domain.ErrForbidden, domain.ErrTaken,
-		domain.ErrSimilar, domain.ErrRedacted,
-		domain.ErrConflict, domain.ErrPrecondition, domain.ErrDeleted, domain.ErrErased,
-		domain.ErrKeyReused, domain.ErrBusy, domain.ErrUnavailable, domain.ErrFull, domain.ErrQuota,
-		domain.ErrTooLarge, domain.ErrBroken,
-	} {
-		if errors.Is(err, sentinel) {
-			return sentinel.Error()
-		}
-	}
-	return "other"
 }

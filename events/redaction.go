@@ -138,7 +138,7 @@ func (e *ScrubbingWriter) Span(
 	}
 	from, to = max(since.Position, 1), head
 	if !since.Time.IsZero() {
-		if from, err = e.log.Finder.firstAt(ctx, tenant, since.Time, head); err != nil {
+		if from, err = firstAt(ctx, e.log.db, tenant, since.Time, head); err != nil {
 			return 0, 0, err
 		}
 	}

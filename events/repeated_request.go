@@ -96,7 +96,7 @@ func (l *Log) answerAgain(ctx context.Context, tenant string, r request) (domain
 // own events.
 func (l *Log) answerStreamAgain(ctx context.Context, tenant string, r request) (domain.Receipt, error) {
 	receipt := domain.Receipt{Position: r.Position, Outcome: r.Outcome, Replayed: true}
-	receipt.Stream = domain.Stream{Name: r.Stream, State: kindOfStream(r.Stream).none}
+	receipt.Stream = domain.Stream{Name: r.Stream, State: kindOfStream(r.Stream).State}
 	if r.Version == 0 {
 		return receipt, nil
 	}

@@ -142,7 +142,7 @@ func (e *ScrubbingWriter) SubmitAll(ctx context.Context, submissions []domain.Su
 func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known map[string]error) error {
 	tenant := s.By.Tenant
 	_, erases := s.Command.(domain.OrderErasure)
-	keyed := strings.HasPrefix(s.By.Authentication, "key:") && s.By.Role != domain.Root
+	keyed := s.By.HasKey() && s.By.Role != domain.Root
 	if erases || keyed || tenant == domain.DefaultTenant || tenant == domain.SystemTenant {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 		return err
 	}
 	stream, err := e.log.State(
-		database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(tenant),
+		database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(tenant),
 	)
 	if state, _ := stream.State.(domain.Tenant); err == nil && !state.ErasedAt.IsZero() {
 		err = domain.Refuse(domain.ErrErased, "the tenant %s was erased, and nothing is written there any more", tenant)

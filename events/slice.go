@@ -50,6 +50,12 @@ func (l *Reader) Count(ctx context.Context, tenant, kind string) (n int64, err e
 	return n, nil
 }
 
+// OfKind is the SQL condition that a column names a stream of a kind. It has no parameters, so that both engines choose
+// the index of such streams.
+func OfKind(column string, kind domain.StreamKind) string {
+	return fmt.Sprintf("%[1]s >= '%[2]s:' AND %[1]s < '%[2]s;'", column, kind.Name)
+}
+
 // successor is the end of the range of the streams of a kind.
 func successor(kind string) string { return kind[:len(kind)-1] + string(kind[len(kind)-1]+1) }
 

@@ -228,8 +228,7 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 	}, `
 		SELECT stream
 		FROM events
-		WHERE tenant = ? AND version = 1 AND NOT (stream > ? AND stream < 'knowledge;')`,
-		tenant, domain.KnowledgeStream(""))
+		WHERE tenant = ? AND version = 1 AND NOT (`+OfKind("stream", domain.KnowledgeStreams)+")", tenant)
 	if err != nil {
 		return nil, fmt.Errorf("check states: %w", Unavailable(err))
 	}
@@ -250,7 +249,7 @@ func (at Snapshot) CheckStates(ctx context.Context, tenant string) (wrong []stri
 }
 
 func (k storedState) says(s domain.Stream) bool {
-	if k.form != kindOfStream(s.Name).form {
+	if k.form != kindOfStream(s.Name).Form {
 		return true
 	}
 	state, err := codec.Marshal(s.State)

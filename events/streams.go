@@ -45,7 +45,7 @@ func (s *streams) want(stream string) {
 	if _, isItem := domain.ItemOf(stream); isItem || s.known[stream] != nil {
 		return
 	}
-	s.known[stream] = &domain.Stream{Name: stream, State: kindOfStream(stream).none}
+	s.known[stream] = &domain.Stream{Name: stream, State: kindOfStream(stream).State}
 	s.names = append(s.names, stream)
 }
 
@@ -90,8 +90,8 @@ func (s *streams) scan(rows *sql.Rows) error {
 // take takes a row if it is usable: in the current form, and at the newest version.
 func (s *streams) take(name string, row storedState, newest int64) {
 	kind := kindOfStream(name)
-	if row.version == newest && row.form == kind.form {
-		if state, err := kind.read(row.state); err == nil {
+	if row.version == newest && row.form == kind.Form {
+		if state, err := codec.State(kind, row.state); err == nil {
 			*s.known[name] = domain.Stream{Name: name, Version: row.version, Position: row.position, State: state}
 			return
 		}
@@ -158,7 +158,7 @@ func (s *streams) apply(event domain.Event) error {
 
 // foldStream computes the state of a stream from its events, without their texts, up to a version; 0 for all.
 func foldStream(ctx context.Context, db database.Querier, tenant, name string, upTo int64) (domain.Stream, error) {
-	stream := domain.Stream{Name: name, State: kindOfStream(name).none}
+	stream := domain.Stream{Name: name, State: kindOfStream(name).State}
 	for event, err := range plainEvents(ctx, db, tenant, name, upTo) {
 		if err == nil {
 			err = stream.Evolve(event.Fact, event.Metadata())

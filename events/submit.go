@@ -55,7 +55,7 @@ func (l *Log) SubmitAll(ctx context.Context, submissions []domain.Submission) []
 	}
 	for _, r := range results {
 		if r.Err != nil {
-			l.metrics.refused.WithLabelValues(kindOf(r.Err)).Inc()
+			l.metrics.refused.WithLabelValues(domain.KindOf(r.Err)).Inc()
 		}
 	}
 	return results
@@ -93,9 +93,6 @@ func (l *Log) submit(ctx context.Context, tenant string, g *group) error {
 		}
 	}
 	err := context.Cause(ctx)
-	if err == nil && l.usage != nil {
-		err = l.usage.know(ctx, tenant)
-	}
 	if err == nil {
 		err = l.enqueue(tenant, g)
 	}

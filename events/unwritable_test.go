@@ -21,7 +21,7 @@ import (
 // limitedChild tells a process of these tests in which file it is to write more than it may.
 const limitedChild = "ANNALS_TEST_LIMITED_URL"
 
-// A quota that is used up, and a disk that fails, are to SQLite what a limit of a process is: an I/O error.
+// A limit of the disk that is used up, and a disk that fails, are to SQLite what a limit of a process is: an I/O error.
 func TestAFileThatCannotBeWrittenIsUnavailableAndThenWritten(t *testing.T) {
 	t.Parallel()
 	if child := os.Getenv(limitedChild); child != "" {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -116,10 +115,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 		return err
 	}
 	for name := range b.streams.changed {
-		if strings.HasPrefix(name, domain.KeyStream("")) {
-			l.keys.Add(1)
-			break
-		}
+		l.changesOf(domain.KindOfStream(name)).Add(1)
 	}
 	if len(b.records) > 0 {
 		l.appended.notify(tenant)

@@ -46,6 +46,7 @@ func (s *Server) rememberMany(
 ) (*serve.Streamed, error) {
 	const forOne = "is for one item: send what it is for by itself"
 	revise := serve.Value(in.Update.Read(&c.Found, "update"))
+	lesson := serve.Value(in.Lesson.Read(&c.Found, "lesson"))
 	if c.Request.Header.Get("If-Match") != "" {
 		c.Found.Add("If-Match", forOne)
 	}
@@ -58,6 +59,9 @@ func (s *Server) rememberMany(
 	return s.answerMany(c, sent, split, func(record []byte) (domain.Command, provenance, error) {
 		command, provenance, err := remembering(c.Principal, record, revise, nil)
 		command.OrSame = true
+		if lesson && s.cfg.Lesson != nil && err == nil {
+			command, err = s.cfg.Lesson(c.Request.Context(), command)
+		}
 		return command, provenance, err
 	})
 }

@@ -254,3 +254,17 @@ func TestWhateverIsAcceptedIsOneLine(t *testing.T) {
 		w.ask("POST", "/v1/knowledge", "\xff\xfe{\x00}\x00\n\x00", ndjson).want(http.StatusOK)
 	})
 }
+
+func TestManyLessonsAreForThoseForWhomOneIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		lesson := func(id string) object {
+			return object{"id": id, "type": "tool", "category": "tools", "content": "Retry a failed upload twice."}
+		}
+		w.ask("POST", "/v1/knowledge?lesson=true", lesson("one")).want(http.StatusCreated)
+		w.ask("POST", "/v1/knowledge?lesson=true", []any{lesson("many")}).want(http.StatusOK)
+		one, many := w.ask("GET", "/v1/knowledge/one", nil).json(), w.ask("GET", "/v1/knowledge/many", nil).json()
+		same(t, one["scopes"].([]any)[0], any("public"))
+		same(t, many["scopes"], one["scopes"])
+		w.ask("POST", "/v1/knowledge?lesson=perhaps", []any{lesson("no")}).want(http.StatusUnprocessableEntity)
+	})
+}

@@ -84,6 +84,15 @@ func TestAnInvitationEndsWithItsInviter(t *testing.T) {
 		month := 30 * 24 * time.Hour
 		asked := object{"subject": "user:mia", "invitation": true, "expires_at": time.Now().Add(2 * month)}
 		prefixOf := func(key string) string { return strings.Split(key, "_")[1] }
+		stateOf := func(key, want string) {
+			t.Helper()
+			keys := w.ask("GET", "/v1/keys", nil, admin).want(http.StatusOK).items()
+			for _, k := range keys {
+				if k["prefix"] == prefixOf(key) {
+					same(t, k["state"], any(want), "state in the list")
+				}
+			}
+		}
 		for name, end := range map[string]func(inviter string){
 			"revoked": func(key string) { w.ask("DELETE", "/v1/keys/"+prefixOf(key), nil, admin).want(http.StatusOK) },
 			"returned": func(string) {
@@ -103,7 +112,9 @@ func TestAnInvitationEndsWithItsInviter(t *testing.T) {
 			inviter := w.given(rita, object{"subject": "user:" + strings.Fields(name)[0], "role": "admin"})
 			code := w.given(inviter, asked)
 			w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusOK)
+			stateOf(code, "invited")
 			end(inviter)
+			stateOf(code, "ended")
 			for _, method := range []string{"GET", "POST"} {
 				refused := w.ask(method, "/v1/invitation", nil, bearer(code)).want(http.StatusUnauthorized).json()
 				like(t, refused, object{"detail": "the invitation has ended, since user:" + strings.Fields(name)[0] + " may not invite any more"})
@@ -114,8 +125,10 @@ func TestAnInvitationEndsWithItsInviter(t *testing.T) {
 		w.ask("POST", "/v1/keys/"+prefixOf(inviter)+"/rotate", object{"overlap": 0}, admin).want(http.StatusCreated)
 		w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusOK) // the right to invite passes to the next key
 		w.ask("POST", "/v1/keys/"+prefixOf(code)+"/rotate", nil, admin).want(http.StatusConflict)
+		stateOf(code, "invited")
 		*ahead = month
 		w.ask("GET", "/v1/invitation", nil, bearer(code)).want(http.StatusUnauthorized)
+		stateOf(code, "ended")
 	})
 }
 

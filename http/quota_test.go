@@ -14,21 +14,28 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
+	"github.com/annals-kb/annals/projections/quotas"
 )
 
 // limited runs a test on both engines. Each call of open starts one more server of the same database.
-func limited(t *testing.T, quotas string, test func(t *testing.T, open func() *world)) {
+func limited(t *testing.T, lines string, test func(t *testing.T, open func() *world)) {
 	t.Helper()
 	t.Parallel()
-	limits, err := events.ParseQuotas(quotas)
+	limits, err := quotas.Parse(lines)
 	if err != nil {
 		t.Fatal(err)
 	}
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, func() *world {
 			registry := prometheus.NewRegistry()
-			return newWorld(t, db, events.Options{Quotas: limits, Registerer: registry}, func(cfg *servertest.Config) {
+			base, err := projections.Open(database.ForEveryTenant(t.Context()), db, projections.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keeper := quotas.New(db, limits, base.Projection.ActiveIn, registry, databasetest.Log(t))
+			return newWorld(t, db, events.Options{Admission: keeper, Registerer: registry}, func(cfg *servertest.Config) {
 				cfg.Registry = registry
 				cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
 			})
@@ -102,7 +109,7 @@ func TestQuotasOfKeys(t *testing.T) {
 
 func TestBadQuotasAreNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := events.ParseQuotas("tenant:A items=1\nkey:* items=-1 bytes=ten;scope:x items=1;scope:team:a writes_day=1;" +
+	_, err := quotas.Parse("tenant:A items=1\nkey:* items=-1 bytes=ten;scope:x items=1;scope:team:a writes_day=1;" +
 		"team:pay items=1;key:a;tenant:b size=1 items=1 items=2;tenant:b items=99999999999999999999")
 	for _, want := range []string{
 		"tenant:A: a tenant cannot", "key:*: items=-1 must be", "bytes=ten must be", "scope:x: must name",

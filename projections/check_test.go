@@ -152,8 +152,8 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		complete("")
 
 		databasetest.Tamper(t, r.db, "DROP VIEW knowledge", "ALTER TABLE knowledge_1 DROP COLUMN relations",
-			"DROP TABLE knowledge_1_blocks")
-		complete("the database lacks knowledge_1_blocks: run annals rebuild knowledge --repair")
+			"DROP TABLE knowledge_1_votes")
+		complete("the database lacks knowledge_1_votes: run annals rebuild knowledge --repair")
 		r.switches(domain.RebuildOrder{Repair: true})
 		complete("")
 

@@ -25,6 +25,7 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	const remedy = "restart annals serve, which makes these tables again"
 	made, at := "", p.Past.Load()
 	if at == nil {
 		return nil
@@ -32,11 +33,11 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if made, err = rows.Definition(c.DB.Engine, catalogue.PastName, at.Version); err != nil {
 		return err
 	}
-	if err := database.CheckColumns(ctx, c.DB, made, "restart annals serve, which makes these tables again"); err != nil {
+	if err := database.CheckColumns(ctx, c.DB, made, remedy); err != nil {
 		return err
 	}
 	if made, err = vectors.Definition(c.DB.Engine, p.Models.Active.Load().Tables); err != nil {
 		return err
 	}
-	return database.CheckColumns(ctx, c.DB, made, "put a backup back, as described in docs/backup.md#restore")
+	return database.CheckColumns(ctx, c.DB, made, remedy)
 }

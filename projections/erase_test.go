@@ -264,7 +264,7 @@ func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	r := lived(t, db)
 	r.secret("secret")
 	erased := false
-	db.AddQueryHook(&afterQuery{text: `FROM "knowledge_2_changes" WHERE (tenant = 'default') ORDER BY`, do: func() {
+	db.AddQueryHook(&afterQuery{text: `FROM "knowledge_2_changes" AS c WHERE (tenant = 'default') ORDER BY`, do: func() {
 		r.erase("secret")
 		erased = true
 	}})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,8 @@ var forms = map[string]struct{ sqlite, postgres string }{
 		ALTER TABLE knowledge_1_votes ADD COLUMN weight integer NOT NULL DEFAULT 1;
 		ALTER TABLE knowledge_1_votes ALTER COLUMN weight DROP DEFAULT`,
 	},
+	"lacking words":    both(`DROP TABLE knowledge_1_blocks`),
+	"other words":      both(`ALTER TABLE knowledge_1_changes RENAME COLUMN was TO before`),
 	"lacking an index": both(`DROP INDEX knowledge_1_owner; DROP INDEX knowledge_1_gone; DROP INDEX knowledge_1_updated`),
 }
 
@@ -148,6 +151,58 @@ func (w *world) live(id string) {
 		if err != nil {
 			w.t.Errorf("search %d: %v", i, err)
 		}
+	}
+}
+
+// An index of words in another form is dropped before an erasure ends.
+func TestErasingReachesWordsInAnotherForm(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		before := newWorld(t, db, projections.Settings{})
+		before.secret("secret")
+		report(t, corrupt(t.Context(), db, `ALTER TABLE knowledge_1_changes RENAME TO knowledge_1_terms`))
+		w := newWorld(t, db, projections.Settings{})
+		if got := w.traces(); !slices.Contains(got, "knowledge_1_terms") {
+			t.Errorf("%v hold the canary, want the index, too", got)
+		}
+		w.erase("secret")
+		if got := w.traces(); got != nil {
+			t.Errorf("%v hold the canary", got)
+		}
+	})
+}
+
+// Tables of meaning in another form are made again, and searches use words meanwhile. No text whose vector can be
+// read is sent to the model again.
+func TestMeaningInAnotherFormIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for change, again := range map[string]bool{
+		"ALTER TABLE meaning_1 DROP COLUMN sketch":                     false,
+		"ALTER TABLE meaning_1 ADD COLUMN mood text":                   false,
+		"ALTER TABLE vectors_1 RENAME COLUMN vector TO representation": true,
+		"DROP TABLE vectors_1":                                         true,
+	} {
+		databasetest.Each(t, func(t *testing.T, db *database.DB) {
+			e := newEndpoint(t)
+			settings := projections.Settings{Embedder: e.model(t, "small")}
+			before, stop := served(t, db, settings)
+			before.remember("item", "retry with backoff", "team:pay")
+			before.until("the item has a vector", func() bool { return before.lag() == 0 })
+			stop()
+			report(t, corrupt(t.Context(), db, change))
+			w, _ := served(t, db, settings)
+			hit := func() domain.Hit { return w.search(domain.Search{Text: "backoff"}).Hits[0].Hit }
+			equal(t, hit().ID, "item", "found at once")
+			w.remember("later", "wait and try once more", "team:pay")
+			w.until("the item is found by meaning", func() bool { return hit().Semantic > 0 })
+			for text, times := range e.times("small") {
+				if strings.Contains(text, "retry") && times > 1 != again {
+					t.Errorf("%s: the model was asked %d times for %q", change, times, text)
+				}
+			}
+			equal(t, w.spaces(), []string{"openai:small:96 active"}, "spaces (-got +want)")
+			equal(t, newWorld(t, db, settings).spaces(), w.spaces(), "spaces of the next start (-got +want)")
+		})
 	}
 }
 

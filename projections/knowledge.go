@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/projections/knowledge"
 	"github.com/annals-kb/annals/projections/past"
 	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/review"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/search"
 	"github.com/annals-kb/annals/projections/vectors"
@@ -96,12 +97,6 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if err := c.Reload(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := words.Upgrade(ctx, c); err != nil {
-		return nil, err
-	}
-	if _, err := c.LookAgain(ctx); err != nil {
-		return nil, err
-	}
 	embedders := []embedding.Embedder{settings.Embedder}
 	if settings.Previous != nil {
 		embedders = append(embedders, settings.Previous)
@@ -111,7 +106,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	return &Knowledge{
-		Projection: knowledge.New(c, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
+		Projection: knowledge.New(c, review.Keep, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
 		Indexer:  words.NewIndexer(c),
 		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil

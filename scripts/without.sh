@@ -19,7 +19,7 @@ paths() {
 	viking) echo http/viking cmd/annals/serve/viking.go http/mcp/viking_test.go ;;
 	backup) echo cmd/annals/backup cmd/annals/serve/backup.go cmd/annals/operate/backup.go cmd/annals/operate/restore_backup.go ;;
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
-	quotas) echo events/quotas.go cmd/annals/serve/quotas.go http/quota_test.go ;;
+	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
 	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
 	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;

@@ -30,35 +30,15 @@ type Payload struct {
 type kinds map[string]*kind
 
 // known are the kinds of this program.
-var known = kindsOf(
-	tagged[domain.Remembered](), converted(writeRevised, readRevised), tagged[domain.Rescoped](),
-	tagged[domain.Transferred](), tagged[domain.Moved](), tagged[domain.FoundHelpful](),
-	tagged[domain.FoundHarmful](), tagged[domain.FeedbackRetracted](), tagged[domain.ReportedStale](),
-	tagged[domain.Confirmed](), tagged[domain.Superseded](), tagged[domain.Deleted](), tagged[domain.Restored](),
-	tagged[domain.Merged](), tagged[domain.Unmerged](), tagged[domain.ReviewProposed](), tagged[domain.ReviewClosed](),
-	tagged[domain.Held](), tagged[domain.Released](), tagged[domain.Erased](), tagged[domain.Linked](),
-	tagged[domain.Unlinked](), tagged[domain.SessionOpened](), tagged[domain.MessageAdded](),
-	tagged[domain.ContextUsed](), tagged[domain.SessionCommitted](), tagged[domain.SessionExtracted](),
-	tagged[domain.ExtractionFailed](), tagged[domain.ExtractionRequested](), tagged[domain.SessionDeleted](),
-	tagged[domain.SessionErased](), tagged[domain.Redacted](), tagged[domain.TextsErased](),
-	tagged[domain.KeyCreated](), tagged[domain.KeyRotated](), tagged[domain.KeyRevoked](),
-	tagged[domain.KeyRoleChanged](), tagged[domain.MemberAdded](), tagged[domain.MemberRenamed](),
-	tagged[domain.MemberDeactivated](), tagged[domain.MemberReactivated](), tagged[domain.MemberJoined](),
-	tagged[domain.MemberLeft](), tagged[domain.PolicySet](), tagged[domain.PolicyRemoved](),
-	tagged[domain.TenantCreated](), tagged[domain.TenantErased](),
-	tagged[domain.ScrubbingChanged](), tagged[domain.LearningChanged](),
-	tagged[domain.ErasureOrdered](), tagged[domain.ErasureCompleted](),
-	tagged[domain.ProjectionStarted](), tagged[domain.ProjectionLoaded](), tagged[domain.ProjectionCaughtUp](),
-	tagged[domain.ProjectionVerified](), tagged[domain.ProjectionRefused](), tagged[domain.ProjectionSwitched](),
-	tagged[domain.ProjectionRolledBack](), tagged[domain.ProjectionCancelled](),
-	tagged[domain.ProjectionFailed](), tagged[domain.ProjectionRetired](), tagged[domain.SubscriptionCreated](),
-	tagged[domain.SubscriptionPaused](), tagged[domain.SubscriptionResumed](),
-	tagged[domain.SubscriptionRotated](), tagged[domain.SubscriptionEnded](),
-)
+var known = kindsOf(domain.Facts(), converted(writeRevised, readRevised))
 
-func kindsOf(list ...*kind) kinds {
+// kindsOf are the encodings of facts whose structs have the tags, and others.
+func kindsOf(facts []domain.Fact, others ...*kind) kinds {
 	all := kinds{}
-	for _, k := range list {
+	for _, fact := range facts {
+		all[fact.Name()] = tagged(fact)
+	}
+	for _, k := range others {
 		all[k.name] = k
 	}
 	return all
@@ -81,19 +61,21 @@ type kind struct {
 type upcaster func(data, text json.RawMessage) (newData, newText json.RawMessage, err error)
 
 // tagged is the encoding of a fact whose struct has the tags.
-func tagged[F domain.Fact]() *kind {
-	return converted(func(f F) F { return f }, func(f F) F { return f })
+func tagged(fact domain.Fact) *kind {
+	return kindOf(fact, reflect.TypeOf(fact), func(f domain.Fact) any { return f },
+		func(v reflect.Value) domain.Fact { return v.Interface().(domain.Fact) })
 }
 
 // converted is the encoding of a fact by way of another struct, which has the tags.
 func converted[F domain.Fact, W any](write func(F) W, read func(W) F) *kind {
-	var zero F
-	shape := reflect.TypeFor[W]()
-	return &kind{
-		name: zero.Name(), version: 1, data: structMapping(shape, data), text: structMapping(shape, text), shape: shape,
-		write: func(fact domain.Fact) any { return write(fact.(F)) },
-		read:  func(v reflect.Value) domain.Fact { return read(v.Interface().(W)) },
-	}
+	return kindOf(*new(F), reflect.TypeFor[W](), func(f domain.Fact) any { return write(f.(F)) },
+		func(v reflect.Value) domain.Fact { return read(v.Interface().(W)) })
+}
+
+func kindOf(
+	f domain.Fact, shape reflect.Type, write func(domain.Fact) any, read func(reflect.Value) domain.Fact,
+) *kind {
+	return &kind{f.Name(), 1, structMapping(shape, data), structMapping(shape, text), nil, shape, write, read}
 }
 
 // Names lists the names of all facts, in order.

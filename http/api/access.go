@@ -35,6 +35,7 @@ type IssuedKey struct {
 	ActsForOnly   []string   `json:"acts_for_only,omitempty"`
 	PublishPublic bool       `json:"publish_public,omitempty"`
 	CreatedAt     time.Time  `json:"created_at"`
+	State         string     `json:"state,omitempty" enum:"valid,invited,ended,replaced,expired,revoked" doc:"invited and ended are of invitations: ended are those that are over, or whose inviter may not invite any more."`
 	ExpiresAt     *time.Time `json:"expires_at,omitempty"`
 	RevokedAt     *time.Time `json:"revoked_at,omitempty"`
 	UsedAt        *time.Time `json:"used_at,omitempty" doc:"About when it was used last."`

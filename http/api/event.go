@@ -88,7 +88,7 @@ type EventBucket struct {
 // Cause is one step from an event back to its root cause.
 type Cause struct {
 	ID         string     `json:"id" example:"file:knowledge.ndjson:7" doc:"The id of an event, or a word of the caller."`
-	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log, or none that you may see."`
+	Name       string     `json:"name,omitempty" doc:"The event's, as all that follows; missing if it is none of this log."`
 	Stream     string     `json:"stream,omitempty"`
 	Position   int64      `json:"position,omitempty"`
 	RecordedAt *time.Time `json:"recorded_at,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,18 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   json.RawMessage
+}
+
+// Redacted counts what was taken out of the texts before they were recorded, by class.
+func (r *Response) Redacted() map[string]int {
+	found := map[string]int{}
+	for part := range strings.SplitSeq(r.Header.Get("Annals-Redacted"), ",") {
+		class, count, _ := strings.Cut(part, "=")
+		if n, err := strconv.Atoi(count); err == nil {
+			found[class] += n
+		}
+	}
+	return found
 }
 
 // maxAnswer is the largest answer in bytes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -29,37 +30,28 @@ type access struct {
 // issuedKey is a key, and what follows from its times.
 type issuedKey struct {
 	api.IssuedKey
-	State  string // valid, invited, revoked, replaced or expired
-	Unused bool   // it is valid, and was not used for a long time
-	Own    bool   // the reader uses it
+	Unused bool // it is valid, and was not used for a long time
+	Own    bool // the reader uses it
 
 	Unknown bool // its subject is not in the directory, which has others
 }
 
 func issued(p *page, k api.IssuedKey) issuedKey {
-	one := issuedKey{IssuedKey: k, State: "valid", Own: p.Caller.Authentication == "key:"+k.Prefix}
-	switch {
-	case k.RevokedAt != nil:
-		one.State = "revoked"
-	case k.InvitedBy != "" && k.ReplacedBy == "" && p.Now.Before(*k.ExpiresAt):
-		one.State = "invited"
-	case k.ExpiresAt == nil || p.Now.Before(*k.ExpiresAt):
+	one := issuedKey{IssuedKey: k, Own: p.Caller.Authentication == domain.KeyStreams.Of(k.Prefix)}
+	if k.State == "valid" {
 		since := k.CreatedAt
 		if k.UsedAt != nil {
 			since = *k.UsedAt
 		}
 		one.Unused = p.Now.Sub(since) >= unusedFor
-	case k.ReplacedBy != "":
-		one.State = "replaced"
-	default:
-		one.State = "expired"
 	}
 	return one
 }
 
 // Allows tells whether an act makes sense for the key.
 func (k issuedKey) Allows(act string) bool {
-	return k.State == "invited" && act == "revoke" || k.State == "valid" && (act != "rotate" || k.ReplacedBy == "")
+	return k.State == "valid" && (act != "rotate" || k.ReplacedBy == "") ||
+		act == "revoke" && (k.State == "invited" || k.State == "ended")
 }
 
 // isLastAdmin tells whether no other valid key administers the tenant.

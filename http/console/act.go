@@ -234,6 +234,15 @@ func (a *acting) read(p *page) (revision int64, err error) {
 // doAct does what a form says, and goes to the item. A revision is shown before it is saved. The API decides first: a
 // form that was sent twice finds the item as it left it.
 func doAct(p *page) (any, error) {
+	if p.r.PostFormValue("step") == "carry" { // texts of a new item, which are to revise this one instead
+		texts := []string{"task", "content", "abstract", "overview", "tags"}
+		for name := range p.r.PostForm {
+			if !slices.Contains(texts, name) || p.r.PostFormValue(name) == "" {
+				p.r.PostForm.Del(name)
+			}
+		}
+		return askAct(p)
+	}
 	form, err := formOf(p)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -29,7 +30,7 @@ func (a *acting) choose(p *page) (err error) {
 // ownVotes are the votes of the reader that count, newest first, among the newest 500 of the item.
 func ownVotes(p *page, id string) ([]choice, error) {
 	query := url.Values{
-		"stream": {"knowledge:" + id}, "order": {"desc"}, "limit": {"500"},
+		"stream": {domain.KnowledgeStream(id)}, "order": {"desc"}, "limit": {"500"},
 		"name": {"knowledge.found_helpful", "knowledge.found_harmful", "knowledge.feedback_retracted"},
 	}
 	events, _, err := pageOf[api.Event](p, query, "v1", "events")

@@ -127,13 +127,15 @@ func (s step) Told() (told struct{ Query, Outcome string }) {
 	return told
 }
 
-// Others are the ids of the other items of a merge, or of its end.
-func (s step) Others() []string {
-	var data struct{ Items []string }
-	if s.Name != "knowledge.merged" && s.Name != "knowledge.unmerged" || json.Unmarshal(s.Data, &data) != nil {
-		return nil
+// Others are the ids of the other items of a merge, or of its end, and how many the reader may not see.
+func (s step) Others() (others struct {
+	Items  []string
+	Hidden int `json:"hidden_items"`
+}) {
+	if s.Name == "knowledge.merged" || s.Name == "knowledge.unmerged" {
+		_ = json.Unmarshal(s.Data, &others) // the server wrote it
 	}
-	return data.Items
+	return others
 }
 
 // Edits are the changes, without the confidence, which the entry shows by itself. What began the item changed nothing

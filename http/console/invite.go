@@ -39,7 +39,11 @@ func invite(p *page) (any, error) {
 	key := newKeyOf(&data.form)
 	key["invitation"] = true
 	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {
-		key["expires_at"] = p.Now.Add(time.Duration(*lasts) * time.Second)
+		shown, err := time.Parse(time.RFC3339, p.r.PostFormValue("shown")) // a form that is sent twice asks for the same
+		if err != nil {
+			shown = p.Now
+		}
+		key["expires_at"] = shown.Add(time.Duration(*lasts) * time.Second)
 	}
 	_, err = p.write(client.Post(key, "v1", "keys"), &data.Made)
 	if err := data.failed(p, err, "invite", data); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -106,7 +107,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 func newestEvent(p *page, id string, history []api.Event, next string) (string, error) {
 	if next != "" {
 		query := p.Moment.newestEvents(1)
-		query.Set("stream", "knowledge:"+id)
+		query.Set("stream", domain.KnowledgeStream(id))
 		var err error
 		if history, _, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
 			return "", err

@@ -14,23 +14,20 @@ func TestAKeyIsMarkedWhenItWasNotUsedFor90Days(t *testing.T) {
 	p := &page{Now: now, Caller: &api.Identity{Authentication: "key:own"}}
 	for name, c := range map[string]struct {
 		key    api.IssuedKey
-		state  string
 		unused bool
 	}{
-		"used lately":         {api.IssuedKey{CreatedAt: *ago(400), UsedAt: ago(89)}, "valid", false},
-		"used long ago":       {api.IssuedKey{CreatedAt: *ago(400), UsedAt: ago(90)}, "valid", true},
-		"never used":          {api.IssuedKey{CreatedAt: *ago(400)}, "valid", true},
-		"never used, but new": {api.IssuedKey{CreatedAt: *ago(1), ExpiresAt: ago(-1)}, "valid", false},
-		"expired":             {api.IssuedKey{CreatedAt: *ago(400), ExpiresAt: ago(0)}, "expired", false},
-		"replaced":            {api.IssuedKey{CreatedAt: *ago(400), ExpiresAt: ago(1), ReplacedBy: "x"}, "replaced", false},
-		"beside the next one": {api.IssuedKey{CreatedAt: *ago(2), ExpiresAt: ago(-1), ReplacedBy: "x"}, "valid", false},
-		"revoked":             {api.IssuedKey{CreatedAt: *ago(400), RevokedAt: ago(1)}, "revoked", false},
+		"used lately":         {api.IssuedKey{State: "valid", CreatedAt: *ago(400), UsedAt: ago(89)}, false},
+		"used long ago":       {api.IssuedKey{State: "valid", CreatedAt: *ago(400), UsedAt: ago(90)}, true},
+		"never used":          {api.IssuedKey{State: "valid", CreatedAt: *ago(400)}, true},
+		"never used, but new": {api.IssuedKey{State: "valid", CreatedAt: *ago(1), ExpiresAt: ago(-1)}, false},
+		"expired":             {api.IssuedKey{State: "expired", CreatedAt: *ago(400), ExpiresAt: ago(0)}, false},
+		"beside the next one": {api.IssuedKey{State: "valid", CreatedAt: *ago(2), ExpiresAt: ago(-1), ReplacedBy: "x"}, false},
 	} {
 		got := issued(p, c.key)
-		if got.State != c.state || got.Unused != c.unused || got.Own {
-			t.Errorf("%s: got %s, unused: %t, own: %t", name, got.State, got.Unused, got.Own)
+		if got.Unused != c.unused || got.Own {
+			t.Errorf("%s: unused: %t, own: %t", name, got.Unused, got.Own)
 		}
-		revocable, rotatable := c.state == "valid", c.state == "valid" && c.key.ReplacedBy == ""
+		revocable, rotatable := c.key.State == "valid", c.key.State == "valid" && c.key.ReplacedBy == ""
 		if got.Allows("revoke") != revocable || got.Allows("rotate") != rotatable {
 			t.Errorf("%s: revoke: %t, rotate: %t", name, got.Allows("revoke"), got.Allows("rotate"))
 		}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"github.com/annals-kb/annals/domain"
 	"maps"
 	"regexp"
 	"slices"
@@ -69,7 +70,7 @@ func (p *page) readLine() {
 			if entity, why := entityOf(p, anyone, value); why == "" {
 				value = entity
 			} else if name == "owner" {
-				value = "user:" + value
+				value = domain.User + ":" + value
 			}
 		}
 		if !slices.Contains(p.Query[name], value) {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
@@ -57,6 +58,11 @@ func TestAReplacementHappensWholeOrNotAtAll(t *testing.T) {
 		}
 		_, page = w.send(zoe, "/console/remember", "content", mine)
 		containsAll(t, page, "Save mine", "Revise that one")
+		carried := append(hidden(t, page, "content", mine, "type", "tool", "scopes", "", "task", ""), "step", "carry")
+		if status, page := w.send(zoe, "/console/k/hers/act/revise", carried...); status != http.StatusOK ||
+			valueOf(t, page, "content") != mine || !strings.Contains(page, `value="strategy" selected`) {
+			t.Errorf("what was typed does not revise the other item: %d\n%s", status, page)
+		}
 		if status, page := w.send(zoe, "/console/remember", hidden(t, page, "content", mine, "replace", "hers")...); status != http.StatusOK {
 			t.Errorf("%d\n%s", status, page)
 		}
@@ -109,6 +115,49 @@ func TestAFormThatIsSentTwiceIsSavedOnce(t *testing.T) {
 		p.WaitFor(".done")
 		if got := w.items(); got != 3 {
 			t.Errorf("after a double click there are %d items", got)
+		}
+	})
+}
+
+func TestADoubleClickMakesOneKeyAndShowsIt(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		admin := w.login(rootKey)
+		p := w.open("/console/login")
+		p.Type("#key", rootKey)
+		p.Click("main form button")
+		p.WaitFor("form[action='/console/logout']")
+		for path, values := range map[string][]string{
+			"/console/access/invite": {"subject", "user:mia", "role", "member", "lasts", "for an hour"},
+			"/console/access":        {"subject", "user:mia", "role", "member"},
+		} {
+			count := func() (n int) {
+				_, page := w.visit(admin, "/console/access?show=all")
+				return len(named(t, page, "td", "name"))
+			}
+			before := count()
+			_, page := w.visit(admin, path)
+			values = hidden(t, page, values...)
+			if _, page = w.send(admin, path, values...); !keyForm.MatchString(page) {
+				t.Errorf("%s shows no key:\n%s", path, page)
+			}
+			time.Sleep(time.Second) // the end of the invitation follows from the form
+			if _, page = w.send(admin, path, values...); keyForm.MatchString(page) {
+				t.Errorf("%s, sent again, shows a key:\n%s", path, page)
+			}
+			containsAll(t, page, "This form was sent before")
+			if made := count() - before; made != 1 {
+				t.Errorf("%s, sent twice, makes %d keys", path, made)
+			}
+			p.Go(path) // the second click must not bring a page without the key
+			p.Eval(`(form => {
+				form.elements.subject.value = "user:zoe"
+				const button = form.querySelector("button:not([type=button])")
+				button.click(); button.click()
+			})(document.querySelector("main form.wide"))`, nil)
+			p.WaitFor("textarea.mono")
+			if made := count() - before; made != 2 {
+				t.Errorf("%s, after a double click: %d keys", path, made-1)
+			}
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/serve"
@@ -41,6 +42,7 @@ type page struct {
 	Now      time.Time
 	Data     any                       // of the page's own
 	redacts  string                    // what would be removed from the texts of the form that was sent
+	removed  string                    // what scrubbing removed from what the OpenViking API wrote
 	Secret   bool                      // it shows what no other page shows: no button leads away from it
 	policies *api.VerificationPolicies // nil until they are asked for
 }
@@ -93,6 +95,16 @@ var classNames = map[string]string{
 // Redacts is what the reader was told would be removed from the texts of the form.
 func (p *page) Redacts() string { return cmp.Or(p.redacts, p.r.PostFormValue("redacts")) }
 
+// classes says in words what is removed, by class.
+func (p *page) classes(removed map[string]int) string {
+	var classes []string
+	for _, class := range slices.Sorted(maps.Keys(removed)) {
+		name := say(p.Language, cmp.Or(classNames[class], class))
+		classes = append(classes, fmt.Sprintf("%s: %d", name, removed[class]))
+	}
+	return strings.Join(classes, ", ")
+}
+
 // write asks the API for what a form says. The same form sent again, as by a double click, gets the same answer. What
 // would be removed from its texts is shown before.
 func (p *page) write(r client.Request, out any) (*client.Response, error) {
@@ -109,12 +121,7 @@ func (p *page) write(r client.Request, out any) (*client.Response, error) {
 	r.Header = header
 	answer, err := p.api.Do(p.r.Context(), r, out)
 	if refused, is := errors.AsType[*client.Error](err); is && refused.Redacted != nil {
-		var classes []string
-		for _, class := range slices.Sorted(maps.Keys(refused.Redacted)) {
-			name := say(p.Language, cmp.Or(classNames[class], class))
-			classes = append(classes, fmt.Sprintf("%s: %d", name, refused.Redacted[class]))
-		}
-		p.redacts = strings.Join(classes, ", ")
+		p.redacts = p.classes(refused.Redacted)
 		if p.redacts == p.r.PostFormValue("redacts") {
 			header.Del("Annals-Redaction")
 			return p.api.Do(p.r.Context(), r, out)
@@ -235,7 +242,7 @@ type Link struct {
 
 // Stream is a stream's title and its page. Only knowledge has one.
 func (p *page) Stream(name string) Link {
-	if id, is := strings.CutPrefix(name, "knowledge:"); is {
+	if id, is := domain.ItemOf(name); is {
 		return Link{titled(id), p.To("k/" + url.PathEscape(id))}
 	}
 	return Link{Text: who(name), Address: p.To("log", "stream", name)}

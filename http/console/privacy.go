@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -155,7 +156,8 @@ func showErasure(p *page) (any, error) {
 	if err := p.get(&data.Erasure, nil, "v1", "erasures", id); err != nil {
 		return nil, err
 	}
-	events, _, err := pageOf[api.Event](p, url.Values{"stream": {"erasure:" + id}, "order": {"desc"}}, "v1", "events")
+	query := url.Values{"stream": {domain.ErasureStreams.Of(id)}, "order": {"desc"}}
+	events, _, err := pageOf[api.Event](p, query, "v1", "events")
 	data.Events = slices.DeleteFunc(events, func(e api.Event) bool { return !strings.HasPrefix(e.Name, "erasure.") })
 	return &data, err
 }

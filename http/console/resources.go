@@ -59,6 +59,8 @@ type places struct {
 	Abstract, Overview, Contents string
 	Behind                       []api.Projection // that process what was added last
 	Unread                       []string         // files of a new resource that could not be read
+	Removed                      string           // what scrubbing removed from it
+	Added                        string           // its address, if there is something to say about it
 }
 
 // IsResource tells whether a place lies below that of resources, where resources are added and removed.
@@ -98,7 +100,10 @@ func viking[T any](p *page, request client.Request) (out T, err error) {
 	if request.Method == http.MethodGet {
 		p.note(request)
 	}
-	_, err = p.api.Do(p.r.Context(), request, &answer)
+	response, err := p.api.Do(p.r.Context(), request, &answer)
+	if err == nil {
+		p.removed = p.classes(response.Redacted())
+	}
 	return out, err
 }
 
@@ -202,8 +207,8 @@ func addResource(p *page) (any, error) {
 		return nil, err
 	}
 	p.setDone("resource")
-	if len(added.Errors) > 0 {
-		data.Unread, data.Values = added.Errors, map[string]string{}
+	if len(added.Errors) > 0 || p.removed != "" {
+		data.Unread, data.Removed, data.Added, data.Values = added.Errors, p.removed, added.URI, map[string]string{}
 		return data, nil
 	}
 	http.Redirect(p.w, p.r, p.To("resources", "uri", added.URI), http.StatusSeeOther)

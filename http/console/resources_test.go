@@ -57,6 +57,15 @@ func TestAFileBecomesAResourceThatIsReadAndRemoved(t *testing.T) {
 	})
 }
 
+func TestAResourceSaysWhatWasRemovedFromIt(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		browser := w.login(rootKey)
+		_, page := w.sendFile(browser, "/console/resources", "office.md", "# Office\n\nCall 13812345678 or mail office@example.com.")
+		containsAll(t, page, "something in it was removed</strong>: e-mail address: 1, phone number: 1",
+			`href="/console/resources?uri=viking%3A%2F%2Fresources%2Foffice"`)
+	})
+}
+
 func TestARefusedResourceSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.tell()

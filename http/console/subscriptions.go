@@ -189,8 +189,7 @@ func doSubscription(p *page) (any, error) {
 		data.Tested = &api.WebhookTest{}
 		request.Body, out = nil, data.Tested
 	}
-	p.note(request)
-	_, err := p.api.Do(p.r.Context(), request, out)
+	_, err := p.write(request, out)
 	switch {
 	case isRefused(err):
 		data.Refused = problemOf(err)

@@ -148,7 +148,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	}
 	pages := console.New(look)
 	cfg.Mounts = []annalshttp.Mount{
-		viking.Mount(viking.Config{Writer: base.Log, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
+		viking.Mount(viking.Config{Writer: entrance, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
 		{
 			Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: console.MaxUpload,
 		}, {

@@ -312,7 +312,7 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 func rootPrincipal() domain.Principal {
 	return domain.Principal{
 		Tenant: domain.SystemTenant, Subject: domain.OpenPrincipal().Subject, Role: domain.Root,
-		Authentication: "key:root", PublishPublic: true,
+		Authentication: domain.KeyStreams.Of("root"), PublishPublic: true,
 	}
 }
 
@@ -433,14 +433,14 @@ func (s Identities) RightsOf(ctx context.Context, tenant string, of domain.Subsc
 		actor = of.By
 	}
 	p := domain.Principal{Tenant: tenant, Subject: actor, Role: domain.Member, Authentication: of.Authentication}
-	prefix, keyed := strings.CutPrefix(of.Authentication, "key:")
+	prefix := domain.KeyStreams.ID(of.Authentication)
 	switch {
-	case keyed && prefix == "root":
+	case prefix == "root":
 		if p = rootPrincipal(); s.RootKey == "" {
 			return p, wrongKey()
 		}
 		p.Tenant, p.Subject = tenant, actor
-	case keyed:
+	case domain.KeyStreams.Has(of.Authentication):
 		key, err := s.keyNow(ctx, prefix)
 		if err != nil {
 			return p, err

@@ -23,11 +23,11 @@ import (
 	"github.com/annals-kb/annals/http/serve"
 )
 
-func issuedKeyOf(tenant string, k domain.IssuedKey) api.IssuedKey {
+func issuedKeyOf(c *serve.Call, k domain.IssuedKey) api.IssuedKey {
 	return api.IssuedKey{
-		Prefix: k.Prefix, Tenant: tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
+		Prefix: k.Prefix, Tenant: c.Principal.Tenant, Subject: string(k.Subject), Role: string(k.Role), ActsFor: k.ActsFor,
 		ActsForOnly: serve.Strings(k.ActsForOnly), PublishPublic: k.PublishPublic, CreatedAt: k.CreatedAt.UTC(),
-		ExpiresAt:   serve.Time(k.ExpiresAt),
+		ExpiresAt: serve.Time(k.ExpiresAt), State: k.StateAt(c.Now),
 		Memberships: serve.Strings(k.Memberships), RevokedAt: serve.Time(k.RevokedAt), UsedAt: serve.Time(k.UsedAt),
 		ReplacedBy: k.ReplacedBy, Replaces: k.Replaces, Groups: serve.Strings(k.Groups), InvitedBy: string(k.InvitedBy),
 	}
@@ -162,10 +162,10 @@ func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*ke
 		return nil, err
 	}
 	state, _ := receipt.Stream.State.(domain.Key)
-	prefix := domain.KeyPrefix(receipt.Stream.Name)
+	prefix := domain.KeyStreams.ID(receipt.Stream.Name)
 	out := &keyOutput{
 		Position: fmt.Sprint(receipt.Position), Outcome: receipt.Outcome, Redacted: domain.Redactions(receipt.Redacted),
-		Body: issuedKeyOf(c.Principal.Tenant, domain.IssuedKey{Key: state, Prefix: prefix}),
+		Body: issuedKeyOf(c, domain.IssuedKey{Key: state, Prefix: prefix}),
 	}
 	if receipt.Replayed {
 		out.Replayed = "true"
@@ -181,7 +181,25 @@ func (s room) listKeys(ctx context.Context, c *serve.Call, keys Keyring, _ *stru
 		return out, err
 	}
 	slices.SortStableFunc(all, func(a, b domain.IssuedKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	out.Items = serve.Map(all, func(k domain.IssuedKey) api.IssuedKey { return issuedKeyOf(c.Principal.Tenant, k) })
+	out.Items = serve.Map(all, func(k domain.IssuedKey) api.IssuedKey { return issuedKeyOf(c, k) })
+	ended := map[string]error{} // by inviter and role
+	for i, k := range all {
+		if k.InvitedBy == "" || k.CheckValid(c.Now) != nil {
+			continue
+		}
+		inviter := fmt.Sprint(k.InvitedBy, k.InvitedWith, k.Role)
+		err, known := ended[inviter]
+		if !known {
+			err = s.checkInviter(ctx, c, k.Key)
+			ended[inviter] = err
+		}
+		switch {
+		case errors.Is(err, domain.ErrUnauthenticated):
+			out.Items[i].State = domain.InvitationEnded
+		case err != nil:
+			return out, err
+		}
+	}
 	return out, nil
 }
 
@@ -234,7 +252,7 @@ func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.Issue
 	if s.Keys == nil {
 		return found, refused
 	}
-	found.Prefix = strings.TrimPrefix(c.Principal.Authentication, "key:")
+	found.Prefix = domain.KeyStreams.ID(c.Principal.Authentication)
 	c.Principal.Tenant, found.Key, err = s.Keys.Key(ctx, found.Prefix) // root's is not the one that it names
 	if domain.IsGone(err) || err == nil && found.InvitedBy == "" {
 		err = refused
@@ -242,14 +260,19 @@ func (s room) invitation(ctx context.Context, c *serve.Call) (found domain.Issue
 	if err != nil {
 		return found, err
 	}
-	return found, found.CheckInviter(Identities{Config: s.Config}.RightsOf(ctx, c.Principal.Tenant, domain.Subscription{
-		Subscriber: found.InvitedBy, Authentication: found.InvitedWith,
+	return found, s.checkInviter(ctx, c, found.Key)
+}
+
+// checkInviter says why an invitation is not valid any more by the rights that its inviter has now.
+func (s room) checkInviter(ctx context.Context, c *serve.Call, k domain.Key) error {
+	return k.CheckInviter(Identities{Config: s.Config}.RightsOf(ctx, c.Principal.Tenant, domain.Subscription{
+		Subscriber: k.InvitedBy, Authentication: k.InvitedWith,
 	}))
 }
 
 func (s room) showInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (api.IssuedKey, error) {
 	found, err := s.invitation(ctx, c)
-	return issuedKeyOf(c.Principal.Tenant, found), err
+	return issuedKeyOf(c, found), err
 }
 
 func (s room) openInvitation(ctx context.Context, c *serve.Call, _ *struct{}) (*keyOutput, error) {

@@ -207,7 +207,7 @@ func (s erasures) orderErasure(
 		return nil, err
 	}
 	s.eraser.Begin()
-	id := receipt.Stream.Name[len(domain.ErasureStream("")):] // a repeated request answers with the id of the first
+	id := receipt.Stream.Name[len(domain.ErasureStreams.Of("")):] // a repeated request answers with the id of the first
 	ordered, _ := receipt.Stream.State.(domain.Erasure)
 	shown, err := s.redactFor(ctx, c, domain.ErasureProgress{Erasure: ordered, Erased: ordered.Erased})
 	return &erasureOutput{

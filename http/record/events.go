@@ -155,13 +155,13 @@ func (s Record) event(ctx context.Context, c *serve.Call, in *eventInput) (out a
 	if err != nil {
 		return out, err
 	}
-	causes, err := s.causes(ctx, c, []domain.HistoryItem{{Event: event}})
+	shown, err := s.events.Hide(ctx, c, nil, event)
 	if err != nil {
 		return out, err
 	}
-	shown, err := s.events.Hide(ctx, c, nil, event)
+	causes, err := s.causes(ctx, c, []domain.HistoryItem{{Event: shown[0]}})
 	out = serve.EventOf(shown[0])
-	out.CausedBy = causesOf(event, causes)
+	out.CausedBy = causesOf(shown[0], causes)
 	return out, err
 }
 

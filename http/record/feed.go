@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -352,6 +351,5 @@ func (t *tail) publish(page *tailPage) {
 
 // concernsRights tells whether an event may change what a caller may read, whichever item it is.
 func concernsRights(e domain.Event) bool {
-	kind, _, _ := strings.Cut(e.Stream, ":")
-	return !slices.Contains([]string{"knowledge", "session", "review", "subscription"}, kind)
+	return !domain.KindOfStream(e.Stream).KeepsRights
 }

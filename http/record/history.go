@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -45,14 +46,14 @@ func (s Record) history(
 	}
 	rest := all[min(int(first), len(all)):]
 	shown := rest[:min(limit, len(rest))]
+	if err := s.events.HideHistory(ctx, c, shown); err != nil {
+		return nil, err
+	}
 	causes, err := s.causes(ctx, c, shown)
 	if err != nil {
 		return nil, err
 	}
 	out := api.Page[api.Event]{Items: make([]api.Event, len(shown))}
-	if err := s.events.HideHistory(ctx, c, shown); err != nil {
-		return nil, err
-	}
 	for i, item := range shown {
 		out.Items[i] = HistoryEventOf(item, serve.Value(diff))
 		out.Items[i].CausedBy = causesOf(item.Event, causes)
@@ -63,8 +64,8 @@ func (s Record) history(
 	return &serve.Output[api.Page[api.Event]]{Body: out}, nil
 }
 
-// causes finds the causes of the events of a history. A cause that the caller may not see is shown by its id alone,
-// as the event shows it.
+// causes finds the causes of the events of a history, whose references are hidden already. A chain of causes ends
+// before the first one that the caller may not see.
 func (s Record) causes(
 	ctx context.Context, c *serve.Call, items []domain.HistoryItem,
 ) (map[string]domain.Event, error) {
@@ -78,23 +79,14 @@ func (s Record) causes(
 		return nil, nil
 	}
 	known, err := s.Finder.Causes(ctx, c.Principal.Tenant, ids)
-	if err != nil || c.Principal.SeesAll() {
-		return known, err
+	if err != nil {
+		return nil, err
 	}
-	readable := map[string]bool{}
-	for id, event := range known {
-		may, looked := readable[event.Stream]
-		if !looked {
-			if may, err = s.events.MayRead(ctx, c, event.Stream); err != nil {
-				return nil, err
-			}
-			readable[event.Stream] = may
-		}
-		if !may {
-			delete(known, id)
-		}
+	shown, err := s.events.Hide(ctx, c, nil, slices.Collect(maps.Values(known))...)
+	for _, event := range shown {
+		known[event.EventID] = event
 	}
-	return known, nil
+	return known, err
 }
 
 func causesOf(e domain.Event, events map[string]domain.Event) []api.Cause {

@@ -140,7 +140,8 @@ func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domai
 	}
 	event := known[made.EventID]
 	shown, err := s.events.Hide(ctx, c, nil, event)
-	if err != nil || !bytes.Equal(shown[0].Data, event.Data) {
+	if err != nil || !bytes.Equal(shown[0].Data, event.Data) || shown[0].CausationID != event.CausationID ||
+		shown[0].CorrelationID != event.CorrelationID {
 		return nil, err
 	}
 	return made.Record, nil

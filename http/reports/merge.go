@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -74,7 +73,7 @@ func (s reviews) unmerge(
 func proposalOf(done domain.Receipt) api.Proposal {
 	p, _ := done.Stream.State.(domain.Proposal)
 	return api.Proposal{
-		ID: strings.TrimPrefix(done.Stream.Name, domain.ProposalStream("")), Kind: string(p.Kind), Items: p.Items,
+		ID: domain.ProposalStreams.ID(done.Stream.Name), Kind: string(p.Kind), Items: p.Items,
 		Score: p.Score, Rule: p.Rule, By: string(p.By), At: serve.Time(p.At), Outcome: string(p.Outcome),
 		ClosedAt: serve.Time(p.ClosedAt),
 	}

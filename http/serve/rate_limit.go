@@ -2,7 +2,6 @@ package serve
 
 import (
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +82,7 @@ func bucketOf(p domain.Principal) string {
 	switch {
 	case p.Authentication == "open":
 		return p.Tenant
-	case strings.HasPrefix(p.Authentication, "key:"):
+	case p.HasKey():
 		return p.Authentication
 	}
 	return p.Authentication + " " + string(p.Subject)

@@ -40,7 +40,6 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
-	options.Held = knowledge.Held
 	log := follow.NewLog(db, knowledge, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {

@@ -179,7 +179,7 @@ func (s subscriptions) answer(
 	if receipt.Replayed {
 		out.Replayed = "true"
 	}
-	out.Body, err = s.find(ctx, c, &subscriptionInput{domain.SubscriptionID(receipt.Stream.Name)})
+	out.Body, err = s.find(ctx, c, &subscriptionInput{domain.SubscriptionStreams.ID(receipt.Stream.Name)})
 	out.Body.Secret = secret
 	return out, err
 }

@@ -167,7 +167,7 @@ func (s accounts) removeAccount(ctx context.Context, q *query) (any, error) {
 		return nil, domain.Refuse(domain.ErrPrecondition, "the account %s is always there", by.Tenant).
 			WithFix("erase what is in it")
 	}
-	order, err := domain.OrderErasure{By: by, ID: newID(), Of: domain.TenantStream(by.Tenant)}.Complete()
+	order, err := domain.OrderErasure{By: by, ID: newID(), Of: domain.TenantStreams.Of(by.Tenant)}.Complete()
 	if err != nil {
 		return nil, err
 	}

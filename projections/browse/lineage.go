@@ -56,7 +56,7 @@ func (p view) relatives(ctx context.Context, tenant string, ids []string) (found
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
 	}
-	table := p.Tables.Knowledge
+	table, item := p.Tables.Knowledge, domain.KnowledgeStream("")
 	for _, step := range []struct {
 		relation, query string
 		args            []any
@@ -66,17 +66,17 @@ func (p view) relatives(ctx context.Context, tenant string, ids []string) (found
 			FROM ? AS k ` + origins(p.DB.Engine) + `
 			WHERE k.tenant = ? AND k.id IN (?)
 			ORDER BY e.position`, []any{table, tenant, bun.List(ids)}},
-		{domain.DerivedFrom, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)}},
+		{domain.DerivedFrom, madeFrom(p.DB.Engine), []any{item, p.IndexHint("derived"), tenant, bun.List(streams)}},
 		{domain.Supersedes, `
-			SELECT 'knowledge:' || k.superseded_by, k.id
+			SELECT ? || k.superseded_by, k.id
 			FROM ? AS k
 			WHERE k.tenant = ? AND k.id IN (?) AND k.superseded_by <> ''
-			ORDER BY k.number`, []any{table, tenant, bun.List(ids)}},
+			ORDER BY k.number`, []any{item, table, tenant, bun.List(ids)}},
 		{domain.SupersededBy, `
-			SELECT 'knowledge:' || k.id, k.superseded_by
+			SELECT ? || k.id, k.superseded_by
 			FROM ?
 			WHERE k.tenant = ? AND k.superseded_by IN (?) AND k.superseded_by <> ''
-			ORDER BY k.number`, []any{p.IndexHint("replaced"), tenant, bun.List(ids)}},
+			ORDER BY k.number`, []any{item, p.IndexHint("replaced"), tenant, bun.List(ids)}},
 	} {
 		err := eachKin(ctx, p.DB, step.query, step.args, func(kin domain.LineageRelation) {
 			kin.Relation = step.relation
@@ -106,7 +106,7 @@ func madeFrom(engine database.Engine) string {
 		made = "json_array_length(k.derived_from) > 0"
 	}
 	return `
-		SELECT 'knowledge:' || k.id, e.stream
+		SELECT ? || k.id, e.stream
 		FROM ? ` + origins(engine) + `
 		WHERE k.tenant = ? AND ` + made + ` AND e.stream IN (?)
 		ORDER BY k.number, e.position`
@@ -124,7 +124,8 @@ func (b *Browser) Learned(
 		return nil, err
 	}
 	seen := rows.Set{}
-	err = eachKin(ctx, p.DB, madeFrom(p.DB.Engine), []any{p.IndexHint("derived"), tenant, bun.List(streams)},
+	err = eachKin(ctx, p.DB, madeFrom(p.DB.Engine),
+		[]any{domain.KnowledgeStream(""), p.IndexHint("derived"), tenant, bun.List(streams)},
 		func(kin domain.LineageRelation) {
 			if !seen[kin.Stream] {
 				seen[kin.Stream] = true

@@ -47,12 +47,12 @@ func (r Reports) ProposalsAbout(
 func (r Reports) proposals(ctx context.Context, tenant string, ids []string) (map[string]domain.Proposal, error) {
 	streams := make([]string, len(ids))
 	for i, id := range ids {
-		streams[i] = domain.ProposalStream(id)
+		streams[i] = domain.ProposalStreams.Of(id)
 	}
 	states, err := r.Log.StatesOf(ctx, tenant, streams)
 	found := map[string]domain.Proposal{}
 	for name, state := range states {
-		found[domain.ProposalOf(name)], _ = state.(domain.Proposal)
+		found[domain.ProposalStreams.ID(name)], _ = state.(domain.Proposal)
 	}
 	return found, err
 }

@@ -303,7 +303,7 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 		ids = append(ids, c.id)
 		paired = append(paired, c.group...)
 		if c.group != nil {
-			streams = append(streams, domain.ProposalStream(c.group[0]))
+			streams = append(streams, domain.ProposalStreams.Of(c.group[0]))
 		}
 	}
 	proposals, err := r.proposals(ctx, p.tenant, paired)
@@ -342,7 +342,7 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 				continue
 			}
 			if c.Pair == nil {
-				f, _ := proposed[domain.ProposalStream(proposal)].Fact.(domain.ReviewProposed)
+				f, _ := proposed[domain.ProposalStreams.Of(proposal)].Fact.(domain.ReviewProposed)
 				c.Pair = &domain.ReviewPair{
 					Proposal: proposal, Kind: of.Kind, Score: of.Score, Rule: of.Rule, By: of.By, Reason: f.Reason,
 				}

@@ -3,6 +3,7 @@ package browse
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -108,11 +109,12 @@ func (b *Browser) Condition(q domain.EventQuery) (where string, args []any) {
 	if q.Scope != "" {
 		narrow(rows.Reaches(p.DB.Engine, "k.scopes"), bun.List([]domain.Scope{q.Scope}), then.Scopes, "w.scope = ?", q.Scope)
 	}
-	return `substr(e.stream, 1, 10) = 'knowledge:' AND (
-			SELECT ` + condition + `
+	item := domain.KnowledgeStream("")
+	return fmt.Sprintf(`substr(e.stream, 1, %d) = '%s' AND (
+			SELECT %s
 			FROM ? AS k
-			WHERE k.tenant = e.tenant AND k.id = substr(e.stream, 11)
-		)`, append(args, p.Tables.Knowledge)
+			WHERE k.tenant = e.tenant AND k.id = substr(e.stream, %d)
+		)`, len(item), item, condition, len(item)+1), append(args, p.Tables.Knowledge)
 }
 
 // isChosen is the condition that a query is about the item k, as k is now.

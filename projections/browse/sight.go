@@ -26,7 +26,7 @@ func (b *Browser) Hide(ctx context.Context, reader domain.Principal, all ...doma
 		}
 	}
 	for _, one := range all {
-		one.HideReferences(domain.Sight{Item: note(&items), Event: note(&events)})
+		one.HideReferences(domain.Sight{Item: note(&items), Event: note(&events), Origin: note(&events)})
 	}
 	if len(seen) == 0 {
 		return nil
@@ -36,8 +36,12 @@ func (b *Browser) Hide(ctx context.Context, reader domain.Principal, all ...doma
 		return rows.Failed(ctx, "look references up", err)
 	}
 	has := func(id string) bool { return known[id] }
+	open := func(id string) bool {
+		may, recorded := known[id]
+		return may || !recorded
+	}
 	for _, one := range all {
-		one.HideReferences(domain.Sight{Item: has, Event: has})
+		one.HideReferences(domain.Sight{Item: has, Event: has, Origin: open})
 	}
 	return nil
 }

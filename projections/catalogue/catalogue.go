@@ -152,3 +152,7 @@ type Footprint struct {
 // EraseFunc adds the statements that destroy everything that a projection computed from erased texts, in all of its
 // versions.
 type EraseFunc func(ctx context.Context, tx bun.IDB, versions []Entry, f Footprint, script *rows.Script) error
+
+// KeepFunc adds the statements that write the rows of a projection of other streams than items, in the transaction of
+// an append. It receives the events of these streams.
+type KeepFunc func(tx bun.IDB, tenant string, events []domain.Event, script *rows.Script)

@@ -16,7 +16,7 @@ import (
 // keyOf names the columns of a table's key on SQLite.
 func keyOf(t rows.Tables, table bun.Ident) []string {
 	switch table {
-	case t.Postings:
+	case t.Postings.Name:
 		return []string{"tenant", "term", "block"}
 	case t.Votes.Name:
 		return []string{"tenant", "id", "event_id"}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -233,7 +232,7 @@ func (e *Eraser) RevokeKeys(
 ) (revoked int64, err error) {
 	err = e.eachKey(ctx, by.Tenant, func(prefix string, key domain.Key) error {
 		if !until.IsZero() && key.CreatedAt.After(until) ||
-			subject != "" && (key.Subject != subject || by.Authentication == "key:"+prefix) {
+			subject != "" && (key.Subject != subject || by.Authentication == domain.KeyStreams.Of(prefix)) {
 			return nil
 		}
 		_, err := e.log.Submit(ctx, domain.Submission{
@@ -255,14 +254,14 @@ func (e *Eraser) RevokeKeys(
 func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix string, key domain.Key) error) error {
 	const page = 500
 	for after := ""; ; {
-		keys, err := e.log.States(ctx, tenant, domain.KeyStream(""), after, page)
+		keys, err := e.log.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
 		if err != nil {
 			return err
 		}
 		for _, s := range keys {
 			after = s.Name
 			if key, is := s.State.(domain.Key); is && key.RevokedAt.IsZero() {
-				if err := do(domain.KeyPrefix(s.Name), key); err != nil {
+				if err := do(domain.KeyStreams.ID(s.Name), key); err != nil {
 					return err
 				}
 			}
@@ -282,7 +281,7 @@ func (e *Eraser) complete(ctx context.Context, o *order) error {
 		return err
 	}
 	done := domain.CompleteErasure{
-		ID: strings.TrimPrefix(o.Stream, domain.ErasureStream("")), Erased: erased,
+		ID: domain.ErasureStreams.ID(o.Stream), Erased: erased,
 		NotErased: int64(len(o.refused)),
 	}
 	for _, stream := range slices.Sorted(maps.Keys(o.refused)) {
@@ -316,7 +315,7 @@ func (e *Eraser) note(of events.Order, left int) {
 
 // Erasure returns an order and its progress.
 func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.ErasureProgress, err error) {
-	stream := domain.ErasureStream(id)
+	stream := domain.ErasureStreams.Of(id)
 	history, err := e.log.Stream(ctx, tenant, stream)
 	if err != nil {
 		return found, err
@@ -372,7 +371,7 @@ func (e *Eraser) Access(ctx context.Context, tenant, of string) (keys []string, 
 
 // OrderedBy tells whether p ordered an erasure, itself or on behalf of the same entity as now.
 func (e *Eraser) OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error) {
-	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStream(id))
+	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStreams.Of(id))
 	if err != nil || len(history) == 0 {
 		return false, err
 	}

@@ -5,7 +5,6 @@ package keys
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -37,12 +36,12 @@ func NewKeys(db *database.DB, log *events.Log) *Keys {
 }
 
 // isKey is a condition by which both engines choose the index of keys.
-const isKey = "stream >= 'key:' AND stream < 'key;'"
+var isKey = events.OfKind("stream", domain.KeyStreams)
 
 // Key finds a key by its prefix, in any tenant, with one look-up in an index. A revocation by any process is
 // therefore effective at once. The error matches [domain.ErrNotFound] if there is no such key.
 func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error) {
-	tenant, found, err := k.log.StateAnywhere(ctx, domain.KeyStream(prefix), isKey)
+	tenant, found, err := k.log.StateAnywhere(ctx, domain.KeyStreams.Of(prefix), isKey)
 	if err != nil {
 		return "", key, err
 	}
@@ -78,14 +77,14 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 	const page = 500
 	list := []domain.IssuedKey{}
 	for after := ""; ; {
-		some, err := k.log.States(ctx, tenant, domain.KeyStream(""), after, page)
+		some, err := k.log.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
 		var subjects []domain.Entity
 		for _, s := range some {
 			after = s.Name
-			prefix := domain.KeyPrefix(s.Name)
+			prefix := domain.KeyStreams.ID(s.Name)
 			if key, isKey := s.State.(domain.Key); isKey {
 				list = append(list, domain.IssuedKey{Key: key, Prefix: prefix, UsedAt: usedAt[prefix]})
 				subjects = append(subjects, key.Subject)
@@ -114,11 +113,12 @@ func (k *Keys) Everywhere(
 	given, users = map[string][]domain.IssuedKey{}, map[string][]domain.MemberEntry{}
 	err = k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
-			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyPrefix(s.Name)})
+			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyStreams.ID(s.Name)})
 		}
 	})
 	if err == nil {
-		err = k.log.EachState(ctx, "stream >= 'user:' AND stream < 'user;'", func(tenant string, s domain.Stream) {
+		isUser := events.OfKind("stream", domain.MemberStreams(domain.User))
+		err = k.log.EachState(ctx, isUser, func(tenant string, s domain.Stream) {
 			if entry, is := s.State.(domain.MemberEntry); is {
 				users[tenant] = append(users[tenant], entry)
 				for i, key := range given[tenant] {
@@ -172,14 +172,14 @@ func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
 	const page = 500
 	list := []domain.NamedTenant{{Name: domain.DefaultTenant}}
 	for after := ""; ; {
-		some, err := k.log.States(ctx, domain.SystemTenant, domain.TenantStream(""), after, page)
+		some, err := k.log.States(ctx, domain.SystemTenant, domain.TenantStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range some {
 			after = s.Name
 			if t, isTenant := s.State.(domain.Tenant); isTenant {
-				list = append(list, domain.NamedTenant{Tenant: t, Name: strings.TrimPrefix(s.Name, domain.TenantStream(""))})
+				list = append(list, domain.NamedTenant{Tenant: t, Name: domain.TenantStreams.ID(s.Name)})
 			}
 		}
 		if len(some) < page {
@@ -206,7 +206,7 @@ func (k *Keys) Lives(ctx context.Context, name string) (bool, error) {
 }
 
 func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
-	return k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStream(name))
+	return k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(name))
 }
 
 // unseen is half the time that a first key from another process may go unnoticed: while one caller looks, the others
@@ -223,7 +223,7 @@ type anyKey struct {
 
 // Any tells whether a key was ever issued.
 func (k *Keys) Any(ctx context.Context) (given bool, err error) {
-	changes, now := k.log.KeyChanges(), time.Now()
+	changes, now := k.log.Changes(domain.KeyStreams), time.Now()
 	k.mu.Lock()
 	last := k.any
 	known := last.given || last.seen && last.changes == changes && now.Sub(last.looked) < unseen

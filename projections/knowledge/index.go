@@ -56,8 +56,8 @@ func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string)
 			Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).
 			Where("k.task = ?", t.Task).Where("k.content = ?", t.Content).
 			Where(rows.Reaches(s.catalogue.DB.Engine, "k.scopes"), bun.List(scopes)).Order("k.number")
-		if len(terms) > 0 {
-			query = query.Where("(k.number IN (?) OR k.number IN (SELECT number FROM ? WHERE tenant = ?))",
+		if len(terms) > 0 && s.tables.HasWords() {
+			query = query.Where("(k.number IN (?) OR k.number IN (SELECT number FROM ? AS c WHERE tenant = ?))",
 				bun.List(numbers), s.tables.Changes, s.tenant)
 		}
 		err = query.Scan(s.ctx, &ids)
@@ -95,6 +95,6 @@ func (c *indexChange) add(s *Stage, it *item, terms words.ItemTerms) {
 func (c indexChange) write(script *rows.Script, s *Stage) {
 	// in the order in which the indexer locks them; the first one knows what the blocks have
 	slices.SortFunc(c.changes, func(a, b []any) int { return cmp.Compare(a[1].(int64), b[1].(int64)) })
-	script.InsertRows(s.tables.Changes, rows.ChangesColumns, c.changes,
+	s.tables.Changes.Insert(script, rows.ChangesColumns, c.changes,
 		"ON CONFLICT (tenant, number) DO UPDATE SET version = EXCLUDED.version, now = EXCLUDED.now")
 }

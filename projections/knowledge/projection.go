@@ -23,11 +23,12 @@ var _ events.Inline = (*Projection)(nil)
 // Projection is the projection that is written in the transaction of the append.
 type Projection struct {
 	*catalogue.Catalogue
+	keep    catalogue.KeepFunc
 	erasers []catalogue.EraseFunc // of the other projections
 }
 
-func New(c *catalogue.Catalogue, erasers ...catalogue.EraseFunc) *Projection {
-	return &Projection{Catalogue: c, erasers: erasers}
+func New(c *catalogue.Catalogue, keep catalogue.KeepFunc, erasers ...catalogue.EraseFunc) *Projection {
+	return &Projection{Catalogue: c, keep: keep, erasers: erasers}
 }
 
 // stages write all written versions. Commands decide on the state of the active one. Secondary versions are read and
@@ -79,7 +80,7 @@ func (p *Projection) open(
 	var all stages
 	for _, v := range known.Versions { // none if they are not known yet
 		s := NewStage(ctx, p.Catalogue, v, tx, tenant)
-		s.prepared, s.erasers = w.prepared, p.erasers
+		s.prepared, s.keep, s.erasers = w.prepared, p.keep, p.erasers
 		all = append(all, s)
 	}
 	if len(all) > 0 {
@@ -141,6 +142,10 @@ func (all stages) ItemsSaying(t domain.Text, in []domain.Scope) []string {
 }
 
 func (all stages) Apply(event domain.Event) error {
+	if _, isItem := domain.ItemOf(event.Stream); !isItem {
+		all[0].others = append(all[0].others, event)
+		return nil
+	}
 	for i, s := range all {
 		if s.failed != nil {
 			continue
@@ -175,6 +180,9 @@ func (all stages) Save(ctx context.Context, inserts *database.Script) error {
 		return err
 	}
 	all.invalidateSummaries(statements)
+	if len(active.others) > 0 {
+		active.keep(active.tx, active.tenant, active.others, statements)
+	}
 	if err := active.Write(statements); err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type Stage struct {
 	tx        bun.IDB
 	ctx       context.Context // for Knowledge and Holder; a stage ends with its transaction
 	tenant    string
+	keep      catalogue.KeepFunc
+	others    []domain.Event // of the batch, of other streams than items
 	erasers   []catalogue.EraseFunc
 
 	items    map[string]*item

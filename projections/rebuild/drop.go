@@ -32,7 +32,11 @@ func (p *Versions) DropRetired(ctx context.Context) error {
 		if e.Settings["dropped"] != "" {
 			continue
 		}
-		if err := p.drop(ctx, catalogue.Version{Entry: e, Tables: rows.TablesOf(e.Version)}); err != nil {
+		err := p.LookAt(ctx, p.DB, false, e)
+		if err == nil {
+			err = p.drop(ctx, p.VersionOf(e))
+		}
+		if err != nil {
 			return fmt.Errorf("drop version %d of knowledge: %w", e.Version, err)
 		}
 	}
@@ -41,7 +45,8 @@ func (p *Versions) DropRetired(ctx context.Context) error {
 
 // drop removes a version's tables, slices and checkpoints.
 func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
-	for _, table := range v.Tables.All() {
+	all := append(v.Tables.All(), v.Tables.Unread...)
+	for _, table := range all {
 		if err := p.Empty(ctx, v.Tables, table); err != nil {
 			return fmt.Errorf("empty %s: %w", table, err)
 		}
@@ -53,7 +58,7 @@ func (p *Versions) drop(ctx context.Context, v catalogue.Version) error {
 				return err
 			}
 		}
-		for _, table := range v.Tables.All() {
+		for _, table := range all {
 			if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
 				return fmt.Errorf("drop %s: %w", table, err)
 			}

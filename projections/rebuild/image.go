@@ -107,20 +107,20 @@ func itemOf(stream string) string {
 // copyInto inserts an image into a version's tables: by COPY on PostgreSQL, by prepared statements on SQLite.
 func copyInto(ctx context.Context, engine database.Engine, tx bun.Tx, t rows.Tables, i *image) error {
 	for _, part := range []struct {
-		table   bun.Ident
+		table   rows.Source
 		columns []string
 		rows    [][]any
 	}{
-		{t.Knowledge.Name, rows.KnowledgeColumns, i.knowledge},
+		{t.Knowledge, rows.KnowledgeColumns, i.knowledge},
 		{t.Changes, rows.ChangesColumns, i.changes},
-		{t.Votes.Name, rows.VotesColumns, i.votes},
-		{t.Reports.Name, rows.ReportsColumns, i.reports},
+		{t.Votes, rows.VotesColumns, i.votes},
+		{t.Reports, rows.ReportsColumns, i.reports},
 	} {
 		if len(part.rows) == 0 {
 			continue
 		}
-		if err := copyRows(ctx, engine, tx, string(part.table), part.columns, part.rows); err != nil {
-			return fmt.Errorf("copy into %s: %w", part.table, err)
+		if err := copyRows(ctx, engine, tx, string(part.table.Name), part.columns, part.rows); err != nil {
+			return fmt.Errorf("copy into %s: %w", part.table.Name, err)
 		}
 	}
 	return nil

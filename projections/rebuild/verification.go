@@ -216,7 +216,7 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge.Name: e.report.Rows["knowledge"],
-		e.new.Tables.Postings:       e.indexed, e.new.Tables.Changes: e.changed,
+		e.new.Tables.Postings.Name:  e.indexed, e.new.Tables.Changes.Name: e.changed,
 		e.new.Tables.Votes.Name: e.report.Rows["votes"], e.new.Tables.Reports.Name: e.report.Rows["reports"],
 	}
 	for _, table := range e.new.Tables.All() {

@@ -284,7 +284,7 @@ func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id strin
 	}
 	about, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
 	for _, proposal := range about {
-		if command.Of = domain.ProposalStream(proposal.ID); !all && proposal.Rule != domain.JudgedByModel {
+		if command.Of = domain.ProposalStreams.Of(proposal.ID); !all && proposal.Rule != domain.JudgedByModel {
 			continue
 		}
 		if err = p.write(ctx, event, command); err != nil {

@@ -168,7 +168,7 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.proposer.Writer = healthy
 		w.follow(false)
-		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStream(open[0]))
+		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
 			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
 		}

@@ -25,6 +25,7 @@ type Source struct {
 // form is how a table of another release, or one that people changed, differs from that of this program.
 type form struct {
 	query string            // reads it; empty if the table has all columns
+	gone  bool              // nothing is read or written
 	lacks []string          // columns whose values cannot be read or written
 	needs []database.Column // columns that this program does not know and that each row must have
 }
@@ -57,8 +58,11 @@ func (s Source) Stored(columns []string) []string {
 
 // Insert inserts rows; then is the ON CONFLICT clause. It leaves out what the table lacks.
 func (s Source) Insert(script *Script, columns []string, rows [][]any, then string) {
-	if s.form == nil {
+	switch {
+	case s.form == nil:
 		script.InsertRows(s.Name, columns, rows, then)
+		return
+	case s.form.gone:
 		return
 	}
 	stored := s.Stored(columns)
@@ -91,13 +95,39 @@ func (t Tables) InForm(made string, there database.Layout) Tables {
 			return plain
 		}
 	}
-	for _, table := range []bun.Ident{t.Postings, t.Changes} {
-		if len(there.Of(string(table))) == 0 {
-			t.Lost = append(t.Lost, string(table))
-		}
-	}
+	t.compareWords(wanted, there)
 	return t
 }
+
+// compareWords finds out whether the index of words is as this program makes it. Nothing else can be made of one in
+// another form, so that is not read: see [Tables.HasWords].
+func (t *Tables) compareWords(wanted, there database.Layout) {
+	tables := []*Source{&t.Postings, &t.Changes}
+	if !slices.ContainsFunc(tables, func(s *Source) bool {
+		return !wanted.SameAs(there, string(s.Name))
+	}) {
+		return
+	}
+	for _, s := range tables {
+		var none []string
+		for _, c := range wanted.Of(string(s.Name)) {
+			none = append(none, fmt.Sprintf("CAST(NULL AS %s) AS %s", c.Type, c.Name))
+		}
+		s.form = &form{query: "(SELECT " + strings.Join(none, ", ") + " WHERE 1 = 0)", gone: true}
+	}
+	t.Differs, t.Changed = true, append(t.Changed, "terms")
+	read := []string{string(t.Votes.Name), string(t.Reports.Name)}
+	for _, c := range there.Columns {
+		table := bun.Ident(c.Table)
+		if strings.HasPrefix(c.Table, string(t.Knowledge.Name)+"_") && !slices.Contains(read, c.Table) &&
+			!slices.Contains(t.Unread, table) {
+			t.Unread = append(t.Unread, table)
+		}
+	}
+}
+
+// HasWords tells whether the index of words can be read. If not, the rows are read in its place.
+func (t Tables) HasWords() bool { return t.Changes.form == nil }
 
 // InForm is [Tables.InForm] for the past. Tables that cannot be read are lost.
 func (t PastTables) InForm(made string, there database.Layout) (in PastTables, differs, lost bool) {

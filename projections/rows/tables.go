@@ -19,15 +19,16 @@ type Tables struct {
 	Version int
 
 	Knowledge Source
-	Postings  bun.Ident
-	Changes   bun.Ident
+	Postings  Source
+	Changes   Source
 	Votes     Source
 	Reports   Source
 
 	// How they differ from those of this program: see [Tables.InForm].
-	Differs       bool     // in anything
-	Changed       []string // columns of knowledge, and other tables, whose values differ
-	Lost          []string // columns without which nothing can be read
+	Differs       bool        // in anything
+	Changed       []string    // columns of knowledge, and other tables, whose values differ
+	Lost          []string    // columns without which nothing can be read
+	Unread        []bun.Ident // tables of the words of another form
 	lackedIndexes []string
 }
 
@@ -36,15 +37,15 @@ func TablesOf(version int) Tables {
 	return Tables{
 		Version:   version,
 		Knowledge: Source{Name: bun.Ident(name)},
-		Postings:  bun.Ident(name + "_blocks"),
-		Changes:   bun.Ident(name + "_changes"),
+		Postings:  Source{Name: bun.Ident(name + "_blocks")},
+		Changes:   Source{Name: bun.Ident(name + "_changes")},
 		Votes:     Source{Name: bun.Ident(name + "_votes")},
 		Reports:   Source{Name: bun.Ident(name + "_reports")},
 	}
 }
 
 func (t Tables) All() []bun.Ident {
-	return []bun.Ident{t.Knowledge.Name, t.Postings, t.Changes, t.Votes.Name, t.Reports.Name}
+	return []bun.Ident{t.Knowledge.Name, t.Postings.Name, t.Changes.Name, t.Votes.Name, t.Reports.Name}
 }
 
 // Definition is the SQL that creates a version's tables: sql/NAME.ENGINE.sql filled with data.

@@ -53,7 +53,7 @@ func (s *Subscriptions) prepare(ctx context.Context, page follow.Page) (follow.C
 	m.strict = true
 	readers := map[reader]*domain.Principal{} // nil if they may read nothing
 	for _, e := range page.Events {
-		id := domain.SubscriptionID(e.Stream)
+		id := domain.SubscriptionStreams.ID(e.Stream)
 		switch f := e.Fact.(type) {
 		case domain.SubscriptionEnded:
 			way.ended = append(way.ended, id)

@@ -46,7 +46,7 @@ func (s *store) receivers(ctx context.Context) (due []receiver, err error) {
 		SELECT tenant, subscription, failures, coalesce((
 			SELECT coalesce(s.state ->> 'by', s.state ->> 'subscriber')
 			FROM streams AS s
-			WHERE s.tenant = w.tenant AND s.stream = 'subscription:' || w.subscription
+			WHERE s.tenant = w.tenant AND s.stream = ? || w.subscription
 		), '')
 		FROM webhook_secrets AS w
 		WHERE next_at <= ? AND EXISTS (
@@ -55,7 +55,7 @@ func (s *store) receivers(ctx context.Context) (due []receiver, err error) {
 			WHERE d.tenant = w.tenant AND d.subscription = w.subscription AND d.state = 'pending'
 		)
 		ORDER BY next_at, tenant, subscription
-		LIMIT 1000`, database.At(s.now()))
+		LIMIT 1000`, domain.SubscriptionStreams.Of(""), database.At(s.now()))
 	if err != nil {
 		return nil, failed(ctx, "find due deliveries", err)
 	}

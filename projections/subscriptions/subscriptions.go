@@ -62,7 +62,7 @@ func New(o Options) *Subscriptions {
 
 // Find is a subscription with its texts. The error matches [domain.ErrNotFound] if there is none.
 func (s *Subscriptions) Find(ctx context.Context, tenant, id string) (domain.Subscribed, error) {
-	stream, err := s.Log.State(ctx, tenant, domain.SubscriptionStream(id))
+	stream, err := s.Log.State(ctx, tenant, domain.SubscriptionStreams.Of(id))
 	if err != nil {
 		return domain.Subscribed{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Subscriptions) List(
 ) (all []domain.Subscribed, err error) {
 	const page = 500
 	for after := ""; ; {
-		streams, err := s.Log.States(ctx, tenant, domain.SubscriptionStream(""), after, page)
+		streams, err := s.Log.States(ctx, tenant, domain.SubscriptionStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (s *Subscriptions) named(
 	}
 	created, err := s.Log.NewestOf(ctx, tenant, names, []string{domain.SubscriptionCreated{}.Name()})
 	for i, one := range streams {
-		all[i].ID, all[i].Created = domain.SubscriptionID(one.Name), created[one.Name].EventID
+		all[i].ID, all[i].Created = domain.SubscriptionStreams.ID(one.Name), created[one.Name].EventID
 		all[i].Subscription, _ = one.State.(domain.Subscription)
 		f, _ := created[one.Name].Fact.(domain.SubscriptionCreated)
 		all[i].Tag, all[i].Query, all[i].URL, all[i].Note = f.Tag, f.Query, f.URL, f.Note

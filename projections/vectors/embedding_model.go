@@ -47,7 +47,7 @@ func TablesOf(version int, s Model) Tables {
 
 // openMeaningTables finds or creates the version for the embedder's model. The first version of a database is active
 // at once; until its vectors are computed, searches use words alone. Any other catches up with the log while the
-// active one is read.
+// active one is read. Versions whose tables have another form are given up.
 func openMeaningTables(
 	ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time,
 ) (Tables, error) {
@@ -56,9 +56,19 @@ func openMeaningTables(
 		if err := catalogue.LockCatalogue(ctx, db.Engine, tx); err != nil {
 			return err
 		}
+		kept, err := giveUpOtherForms(ctx, db.Engine, tx, embedder.Name(), now)
+		if err != nil {
+			return err
+		}
 		s, err := openEmbeddingModel(ctx, tx, embedder, now)
 		if err != nil {
 			return err
+		}
+		if kept != "" {
+			_, err := tx.NewRaw("ALTER TABLE ? RENAME TO ?", kept, TablesOf(0, s).Vectors).Exec(ctx)
+			if err != nil {
+				return err
+			}
 		}
 		version, err := openVersion(ctx, db.Engine, tx, s, now)
 		found = TablesOf(version, s)
@@ -68,6 +78,47 @@ func openMeaningTables(
 		return found, fmt.Errorf("open the space %s: %w", embedder.Name(), err)
 	}
 	return found, nil
+}
+
+// giveUpOtherForms gives up the versions whose tables this program would make otherwise. It returns the table of vectors
+// of the named model that a new version can use, if there is one: then no text is sent to the model again.
+func giveUpOtherForms(
+	ctx context.Context, engine database.Engine, tx bun.IDB, name string, now database.Time,
+) (kept bun.Ident, err error) {
+	var all []catalogue.Entry
+	if err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Scan(ctx); err != nil {
+		return "", err
+	}
+	there, err := database.ReadLayout(ctx, tx, engine)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range all {
+		if e.Settings["dropped"] != "" {
+			continue
+		}
+		var of Model
+		if err := tx.NewSelect().Model(&of).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
+			return "", err
+		}
+		t := TablesOf(e.Version, of)
+		definition, err := Definition(engine, t)
+		if err != nil {
+			return "", err
+		}
+		made := database.LayoutMade(definition)
+		same := func(table bun.Ident) bool { return made.SameAs(there, string(table)) }
+		if same(t.pieces) && same(t.Vectors) {
+			continue
+		}
+		if of.Name == name && same(t.Vectors) {
+			kept = t.Vectors
+		}
+		if err := abandon(ctx, tx, e, now); err != nil {
+			return "", err
+		}
+	}
+	return kept, nil
 }
 
 func openEmbeddingModel(
@@ -96,7 +147,7 @@ func openVersion(ctx context.Context, engine database.Engine, tx bun.IDB, s Mode
 	newest, inUse := 0, false
 	var mine *catalogue.Entry
 	for i, e := range all {
-		newest, inUse = max(newest, e.Version), inUse || e.State == catalogue.StateActive
+		newest, inUse = max(newest, e.Version), inUse || e.State == catalogue.StateActive && e.Settings["dropped"] == ""
 		if e.Settings["space"] == s.Name && e.Settings["dropped"] == "" {
 			mine = &all[i]
 		}

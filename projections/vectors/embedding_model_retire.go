@@ -32,7 +32,7 @@ func (s *Models) RetirePrevious(ctx context.Context) error {
 			return err
 		}
 		for _, e := range all {
-			if err := s.abandon(ctx, tx, e); err != nil {
+			if err := abandon(ctx, tx, e, database.At(p.Now())); err != nil {
 				return fmt.Errorf("give up version %d of meaning: %w", e.Version, err)
 			}
 		}
@@ -60,13 +60,12 @@ func (s *Models) retained(ctx context.Context, tx bun.IDB) ([]catalogue.Entry, e
 
 // abandon frees the name of a version's model and deletes its checkpoints. The number of the model is not reused,
 // because table names contain it.
-func (s *Models) abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry) error {
+func abandon(ctx context.Context, tx bun.IDB, e catalogue.Entry, now database.Time) error {
 	var of Model
 	if err := tx.NewSelect().Model(&of).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
 		return err
 	}
 	t := TablesOf(e.Version, of)
-	now := database.At(s.catalogue.Now())
 	settings := maps.Clone(e.Settings)
 	settings["dropped"], settings[catalogue.SettingVectors] = now.String(), string(t.Vectors)
 	_, err := tx.NewUpdate().Model(&catalogue.Entry{Settings: settings}).Column("settings").Set("updated_at = ?", now).

@@ -50,7 +50,7 @@ func (p *Indexer) IndexWords(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		var tenants []string
-		err := p.DB.NewSelect().TableExpr("?", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
+		err := p.DB.NewSelect().TableExpr("? AS c", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
 			Having("count(*) > ?", p.MaxChanges).OrderExpr("tenant").Scan(ctx, &tenants)
 		if err != nil {
 			return false, rows.Failed(ctx, "count changes of items", err)
@@ -92,7 +92,7 @@ const maxUnindexed = 100_000
 
 // Unindexed is how many items of a tenant wait to be indexed.
 func (p *Indexer) Unindexed(ctx context.Context, t rows.Tables, tenant string) (waiting int64, err error) {
-	some := p.DB.NewSelect().TableExpr("?", t.Changes).ColumnExpr("1").Where("tenant = ?", tenant).
+	some := p.DB.NewSelect().TableExpr("? AS c", t.Changes).ColumnExpr("1").Where("tenant = ?", tenant).
 		Limit(maxUnindexed + int64(p.MaxChanges))
 	err = p.DB.NewSelect().TableExpr("(?) AS some_changes", some).ColumnExpr("count(*)").Scan(ctx, &waiting)
 	if err != nil {
@@ -106,7 +106,7 @@ func Build(
 	ctx context.Context, c *catalogue.Catalogue, t rows.Tables, begin func(ctx context.Context, tx bun.Tx) error,
 ) error {
 	var tenants []string
-	err := c.DB.NewSelect().TableExpr("?", t.Changes).ColumnExpr("DISTINCT tenant").Scan(ctx, &tenants)
+	err := c.DB.NewSelect().TableExpr("? AS c", t.Changes).ColumnExpr("DISTINCT tenant").Scan(ctx, &tenants)
 	if err != nil {
 		return rows.Failed(ctx, "find changes of items", err)
 	}
@@ -146,7 +146,7 @@ func (s step) run(
 	if err != nil {
 		return 0, err
 	}
-	read, err := readMoving(ctx, s.DB.NewSelect().TableExpr("?", s.tables.Changes).Where("tenant = ?", s.tenant).
+	read, err := readMoving(ctx, s.DB.NewSelect().TableExpr("? AS c", s.tables.Changes).Where("tenant = ?", s.tenant).
 		OrderExpr("number").Limit(int64(s.most)), stepBytes)
 	if err != nil || len(read) == 0 {
 		return 0, err
@@ -194,7 +194,7 @@ func readMoving(ctx context.Context, query *bun.SelectQuery, most int) (list []m
 const mark = -1
 
 func lastMark(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string) (last []byte, err error) {
-	query := tx.NewSelect().TableExpr("?", t.Postings).Column("data").Where("tenant = ?", tenant).Where("term = ?", mark)
+	query := tx.NewSelect().TableExpr("? AS c", t.Postings).Column("data").Where("tenant = ?", tenant).Where("term = ?", mark)
 	err = scan(ctx, query, func() error { return nil }, &last)
 	return last, err
 }
@@ -288,7 +288,7 @@ func (b *blocks) add(ctx context.Context, from bun.IDB, keys [][]int64, parts []
 func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 	for some := range slices.Chunk(b.made, atOnce) {
 		script := &rows.Script{Engine: b.engine}
-		script.InsertRows(b.tables.Postings, rows.PostingsColumns, some,
+		b.tables.Postings.Insert(script, rows.PostingsColumns, some,
 			"ON CONFLICT (tenant, term, block) DO UPDATE SET data = EXCLUDED.data")
 		if err := script.Execute(ctx, tx); err != nil {
 			return err
@@ -303,7 +303,7 @@ func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 	for _, c := range b.moved {
 		moved[c.number] = c
 	}
-	locked := tx.NewSelect().TableExpr("?", b.tables.Changes).Column("number", "version").Where("tenant = ?", b.tenant).
+	locked := tx.NewSelect().TableExpr("? AS c", b.tables.Changes).Column("number", "version").Where("tenant = ?", b.tenant).
 		Where("number IN (?)", bun.List(slices.Collect(maps.Keys(moved)))).OrderExpr("number")
 	if b.engine == database.Postgres {
 		locked = locked.For("UPDATE")
@@ -329,12 +329,21 @@ func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 	return script.Execute(ctx, tx)
 }
 
-// Erase removes items from the index of a version in the caller's transaction, with everything that it has of them.
+// Erase removes items from the index of a version in the caller's transaction, with everything that it has of them. An
+// index in another form is dropped.
 // The items are as the version's rows have them.
 func Erase(
 	ctx context.Context, tx bun.IDB, engine database.Engine, v catalogue.Version, tenant string, items []*domain.Knowledge,
 ) error {
 	if len(items) == 0 {
+		return nil
+	}
+	if !v.Tables.HasWords() {
+		for _, table := range v.Tables.Unread {
+			if _, err := tx.NewRaw("DROP TABLE IF EXISTS ?", table).Exec(ctx); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	if err := setMark(ctx, tx, v.Tables, tenant, nil, true); err != nil {
@@ -357,12 +366,12 @@ func Erase(
 		changes = append(changes, []any{tenant, k.Number, k.Version, was, []byte(nil)})
 	}
 	script := &rows.Script{Engine: engine}
-	script.InsertRows(v.Tables.Changes, rows.ChangesColumns, changes,
+	v.Tables.Changes.Insert(script, rows.ChangesColumns, changes,
 		"ON CONFLICT (tenant, number) DO UPDATE SET now = NULL")
 	if err := script.Execute(ctx, tx); err != nil {
 		return err
 	}
-	erased, err := readMoving(ctx, tx.NewSelect().TableExpr("?", v.Tables.Changes).Where("tenant = ?", tenant).
+	erased, err := readMoving(ctx, tx.NewSelect().TableExpr("? AS c", v.Tables.Changes).Where("tenant = ?", tenant).
 		Where("number IN (?)", bun.List(numbers)).OrderExpr("number"), math.MaxInt)
 	if err != nil {
 		return err
@@ -378,7 +387,7 @@ func Erase(
 func addAllTerms(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, block int64, entry *Entry) error {
 	var row int64
 	var data []byte
-	query := tx.NewSelect().TableExpr("?", t.Postings).Column("term", "data").Where("tenant = ?", tenant).
+	query := tx.NewSelect().TableExpr("? AS c", t.Postings).Column("term", "data").Where("tenant = ?", tenant).
 		Where("block = ?", block).Where("term >= 0").Where("term < ?", int64(ofAll)).OrderExpr("term")
 	return scan(ctx, query, func() error {
 		terms, err := termsOf(uint64(row), data)

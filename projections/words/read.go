@@ -189,7 +189,7 @@ func Rarest(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, terms
 		termOf[int64(rowOf(uint64(term)))] = uint64(term)
 	}
 	in := func() *bun.SelectQuery {
-		return tx.NewSelect().TableExpr("?", t.Postings).Where("tenant = ?", tenant)
+		return tx.NewSelect().TableExpr("? AS c", t.Postings).Where("tenant = ?", tenant)
 	}
 	var found []int64
 	err = in().Column("term").Where("term IN (?)", bun.List(slices.Collect(maps.Keys(termOf)))).
@@ -216,8 +216,8 @@ func Each(
 	ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, yield func(key uint64, number int64, count, words int),
 ) (postings, changes int64, err error) {
 	changed, lengths := map[int64]bool{}, map[int64]int64{}
-	from := func(table bun.Ident) *bun.SelectQuery {
-		return tx.NewSelect().TableExpr("?", table).Where("tenant = ?", tenant)
+	from := func(table rows.Source) *bun.SelectQuery {
+		return tx.NewSelect().TableExpr("? AS c", table).Where("tenant = ?", tenant)
 	}
 	var key, place int64
 	var data sql.RawBytes

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -204,9 +205,9 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 		none = "NULL::bytea"
 	}
 	query := p.DB.NewRaw(`
-		SELECT term, block, data, ? FROM ? WHERE tenant = ? AND ?
+		SELECT term, block, data, ? FROM ? AS b WHERE tenant = ? AND ?
 		UNION ALL
-		SELECT ?, number, now, was FROM ? WHERE tenant = ?`,
+		SELECT ?, number, now, was FROM ? AS c WHERE tenant = ?`,
 		none, p.Tables.Postings, tenant, wanted, changed, p.Tables.Changes, tenant)
 	found, err := p.From.QueryContext(ctx, query.String())
 	if err != nil {
@@ -214,6 +215,12 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 	}
 	defer found.Close()
 	blocks := map[int64]*block{}
+	at := func(number int64) *block {
+		if blocks[number] == nil {
+			blocks[number] = &block{map[uint64][]byte{}, map[uint64]*set{}, nil}
+		}
+		return blocks[number]
+	}
 	var key, place int64
 	var data, was sql.RawBytes
 	for found.Next() {
@@ -224,11 +231,7 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 		if key == changed {
 			number >>= blockBits
 		}
-		b := blocks[number]
-		if b == nil {
-			b = &block{map[uint64][]byte{}, map[uint64]*set{}, nil}
-			blocks[number] = b
-		}
+		b := at(number)
 		switch {
 		case key == changed:
 			c := change{number: place}
@@ -253,10 +256,35 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 			return nil, err
 		}
 	}
+	err = errors.Join(found.Err(), found.Close())
+	if err == nil && !p.Tables.HasWords() {
+		err = p.eachRow(ctx, tenant, func(c change) {
+			b := at(c.number >> blockBits)
+			b.changes = append(b.changes, c)
+		})
+	}
 	for _, b := range blocks {
 		b.update(asked)
 	}
-	return blocks, found.Err()
+	return blocks, err
+}
+
+// eachRow makes entries of the rows, as if all items had changed since they were indexed.
+func (p Index) eachRow(ctx context.Context, tenant string, yield func(change)) error {
+	for after := int64(0); ; {
+		page, err := p.Read(ctx, p.Items().Where("tenant = ?", tenant).Where(rows.Live).Where("number > ?", after).
+			Order("number").Limit(atOnce))
+		for i := range page {
+			after = page[i].Number
+			if k := page[i].Knowledge(); !page[i].Broken {
+				now := EntryOf(p.Version.Tokenizer, k)
+				yield(change{number: after, now: &now})
+			}
+		}
+		if err != nil || len(page) == 0 {
+			return err
+		}
+	}
 }
 
 // update applies the changes to the sets that were asked for. What the sets have of changed items does not count.

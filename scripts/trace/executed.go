@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os/exec"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -43,30 +44,30 @@ func executedIn(ctx context.Context, dir string) (executed, error) {
 	return all, nil
 }
 
-// total counts functions and files.
-func (e executed) total() (sum count) {
-	for _, functions := range e {
-		sum.functions, sum.files = sum.functions+len(functions), sum.files+1
-	}
-	return sum
-}
-
 // table is that of docs/architecture.md.
 func (e executed) table() string {
-	folders := map[string]count{}
-	for file, functions := range e {
-		sum := folders[path.Dir(file)]
-		folders[path.Dir(file)] = count{sum.functions + len(functions), sum.files + 1}
+	functions, files := map[string]int{}, map[string]int{}
+	for file, names := range e {
+		for _, row := range []string{"`" + path.Dir(file) + "`", "all"} {
+			functions[row], files[row] = functions[row]+len(names), files[row]+1
+		}
 	}
-	lines := []string{"| folder | functions | files |\n|---|---|---|\n"}
-	for _, folder := range slices.Sorted(maps.Keys(folders)) {
-		lines = append(lines, fmt.Sprintf("| `%s` | %d | %d |\n", folder, folders[folder].functions, folders[folder].files))
+	table := "| folder | functions | files |\n|---|---|---|\n"
+	for _, row := range slices.Sorted(maps.Keys(files)) {
+		table += fmt.Sprintf("| %s | %d | %d |\n", row, functions[row], files[row])
 	}
-	return strings.Join(lines, "") + fmt.Sprintf("| **all** | **%d** | **%d** |\n", e.total().functions, e.total().files)
+	return table
 }
 
-// print prints the functions by file, and their counts by folder.
-func (e executed) print(out io.Writer) {
+// replaceIn replaces the table of a request in a page.
+func (e executed) replaceIn(page, request string) string {
+	table := regexp.MustCompile("(One warm `" + request + "` [^\n]*\n\n)(\\|[^\n]*\n)+")
+	return table.ReplaceAllString(page, "${1}"+e.table())
+}
+
+// print prints the functions of a request by file, and their counts by folder.
+func (e executed) print(out io.Writer, request string) {
+	_, _ = fmt.Fprintf(out, "# %s\n", request)
 	for _, file := range slices.Sorted(maps.Keys(e)) {
 		_, _ = fmt.Fprintf(out, "%s  %d\n  %s\n", file, len(e[file]), strings.Join(e[file], "\n  "))
 	}

@@ -14,19 +14,22 @@ import (
 	"runtime/coverage"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"github.com/annals-kb/annals/cmd/annals/serve"
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
-	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
 )
 
-// count is how many functions and files a request executes.
-type count struct{ functions, files int }
+// page has a table for each request.
+const page = "docs/architecture.md"
 
 // request is a request to trace. It follows several warm requests.
 type request struct {
 	name, path, warm, body string
+
+	wait string // what the first requests add to the path
 }
 
 var requests = []request{
@@ -38,101 +41,112 @@ var requests = []request{
 	{
 		name: "search", path: "/v1/search",
 		warm: `{"query":"what to do first"}`,
-		body: `{"query":"when to retry"}`,
+		body: `{"query":"when to retry"}`, wait: "?min_position=3&max_wait=25",
 	},
 }
 
 func main() {
-	check := flag.Bool("check", false, "print the totals alone")
+	update := flag.Bool("update", false, "write the tables into "+page)
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, *check); err != nil {
+	if err := run(database.ForEveryTenant(context.Background()), os.Stdout, *update); err != nil {
 		fmt.Fprintln(os.Stderr, "trace:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, check bool) error {
+func run(ctx context.Context, out io.Writer, update bool) (err error) {
 	dir, err := os.MkdirTemp("", "annals-trace")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	handler, stop, err := serve(ctx, dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	service, err := open(ctx, dir)
 	if err != nil {
 		return err
 	}
-	page, _ := os.ReadFile("docs/architecture.md") // no page has no tables
-	var problems []error
+	defer func() { err = errors.Join(err, service.Close()) }()
+	if err := warm(ctx, service); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	tables := string(text)
 	for _, r := range requests {
-		counters := filepath.Join(dir, r.name)
-		if err := r.execute(ctx, handler, counters); err != nil {
-			return errors.Join(err, stop())
-		}
-		executed, err := executedIn(ctx, counters)
+		executed, err := r.trace(ctx, service.API.Handler(), filepath.Join(dir, r.name))
 		if err != nil {
-			return errors.Join(err, stop())
-		}
-		if !check {
-			executed.print(out)
-		}
-		if !strings.Contains(string(page), executed.table()) {
-			problems = append(problems, fmt.Errorf("docs/architecture.md has another table for %s", r.name))
-		}
-		total := executed.total()
-		_, _ = fmt.Fprintf(out, "%s: %d functions in %d files\n", r.name, total.functions, total.files)
-	}
-	return errors.Join(errors.Join(problems...), stop())
-}
-
-// serve returns a handler on a new SQLite database in dir, without background work.
-func serve(ctx context.Context, dir string) (http.Handler, func() error, error) {
-	logger := slog.New(slog.DiscardHandler)
-	db, err := database.Open(ctx, "sqlite:"+filepath.Join(dir, "annals.db"), logger)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := database.Migrate(ctx, db); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	knowledge, err := projections.Open(ctx, db, projections.Settings{})
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	log := follow.NewLog(db, knowledge, events.Options{Logger: logger})
-	stop := func() error { return errors.Join(log.Close(ctx), db.Close()) }
-	past, err := projections.OpenPast(ctx, knowledge, log)
-	if err != nil {
-		return nil, nil, errors.Join(err, stop())
-	}
-	server := annalshttp.New(annalshttp.Config{
-		Writer: log, Historian: log, Finder: log.Finder,
-		Reader:  projections.Reader{Knowledge: knowledge, Past: past, Log: log},
-		Version: "trace", Logger: logger, Confine: database.ForTenant,
-	})
-	return server.Handler(), stop, nil
-}
-
-// execute sends the request to a warm server, and writes the counters to dir.
-func (r request) execute(ctx context.Context, handler http.Handler, dir string) error {
-	send := func(body string) error {
-		recorder := httptest.NewRecorder()
-		message := httptest.NewRequestWithContext(ctx, http.MethodPost, r.path, strings.NewReader(body))
-		message.Host = "localhost"
-		message.Header.Set("Content-Type", "application/json")
-		handler.ServeHTTP(recorder, message)
-		if recorder.Code >= http.StatusBadRequest {
-			return fmt.Errorf("%s: %d %s", r.name, recorder.Code, recorder.Body)
-		}
-		return nil
-	}
-	for range 3 {
-		if err := send(r.warm); err != nil {
 			return err
 		}
+		executed.print(out, r.name)
+		if tables = executed.replaceIn(tables, r.name); !strings.Contains(tables, executed.table()) {
+			return fmt.Errorf("%s has no table for %s", page, r.name)
+		}
+	}
+	switch {
+	case tables == string(text):
+		return nil
+	case !update:
+		return fmt.Errorf("%s has other tables: make trace UPDATE=1 writes them", page)
+	}
+	return os.WriteFile(page, []byte(tables), 0o644)
+}
+
+// open opens the server of annals serve with its defaults, whatever the environment says.
+func open(ctx context.Context, dir string) (*serve.Service, error) {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "ANNALS_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	var cfg serve.Config
+	if _, err := kong.Must(&cfg, terminal.NumberMappers()...).Parse(nil); err != nil {
+		return nil, err
+	}
+	cfg.Storage = serve.Storage{Data: dir}
+	return serve.OpenService(ctx, cfg.Complete(), embedding.Builtin{}, nil, slog.New(slog.DiscardHandler))
+}
+
+// warm sends every request a few times, until a search finds the items by meaning, too. It ends the background work,
+// whose functions would be counted now and then.
+func warm(ctx context.Context, service *serve.Service) error {
+	working, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- service.Work(working) }()
+	var err error
+	for _, r := range requests {
+		for range 3 {
+			err = errors.Join(err, r.send(ctx, service.API.Handler(), r.path+r.wait, r.warm))
+		}
+	}
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// trace sends the request to a warm server, and reads in dir what it executed.
+func (r request) trace(ctx context.Context, handler http.Handler, dir string) (executed, error) {
+	if err := r.send(ctx, handler, r.path, r.warm); err != nil { // what is kept for a second is read again
+		return nil, err
 	}
 	if err := coverage.ClearCounters(); err != nil {
-		return fmt.Errorf("run it with make trace: %w", err)
+		return nil, fmt.Errorf("run it with make trace: %w", err)
 	}
-	sent := send(r.body)
-	return errors.Join(sent, os.Mkdir(dir, 0o755), coverage.WriteMetaDir(dir), coverage.WriteCountersDir(dir))
+	err := errors.Join(r.send(ctx, handler, r.path, r.body),
+		os.Mkdir(dir, 0o755), coverage.WriteMetaDir(dir), coverage.WriteCountersDir(dir))
+	if err != nil {
+		return nil, err
+	}
+	return executedIn(ctx, dir)
+}
+
+func (r request) send(ctx context.Context, handler http.Handler, path, body string) error {
+	recorder := httptest.NewRecorder()
+	message := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+	message.Host = "localhost"
+	message.Header.Set("Content-Type", "application/json")
+	handler.ServeHTTP(recorder, message)
+	if recorder.Code >= http.StatusBadRequest {
+		return fmt.Errorf("%s: %d %s", r.name, recorder.Code, recorder.Body)
+	}
+	return nil
 }

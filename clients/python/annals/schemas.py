@@ -543,6 +543,7 @@ class IssuedKey(_IssuedKey, total=False):
     replaced_until: str
     replaces: str
     revoked_at: str
+    state: Literal['valid', 'invited', 'ended', 'replaced', 'expired', 'revoked']
     used_at: str
     warning: str
 

@@ -821,7 +821,7 @@ export interface components {
              * @example file:knowledge.ndjson:7
              */
             id: string;
-            /** @description The event's, as all that follows; missing if it is none of this log, or none that you may see. */
+            /** @description The event's, as all that follows; missing if it is none of this log. */
             name?: string;
             on_behalf_of?: string;
             /** Format: int64 */
@@ -1613,6 +1613,11 @@ export interface components {
             revoked_at?: string;
             /** @enum {string} */
             role: "member" | "service" | "auditor" | "admin" | "root";
+            /**
+             * @description invited and ended are of invitations: ended are those that are over, or whose inviter may not invite any more.
+             * @enum {string}
+             */
+            state?: "valid" | "invited" | "ended" | "replaced" | "expired" | "revoked";
             subject: string;
             tenant: string;
             /**

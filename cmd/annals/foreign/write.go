@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -111,11 +112,11 @@ func Note(k *api.Knowledge) []byte {
 
 // actorOf is an entity in the words of the format.
 func actorOf(entity string) string {
-	if id, is := strings.CutPrefix(entity, "user:"); is {
-		return "human:" + id
-	}
-	if id, is := strings.CutPrefix(entity, "agent:"); is {
-		return "process:" + id
+	switch e := domain.Entity(entity); e.Kind() {
+	case domain.User:
+		return "human:" + e.ID()
+	case domain.Agent:
+		return "process:" + e.ID()
 	}
 	return entity
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -47,16 +46,7 @@ func (k Knowledge) Rating() (r domain.Rating) {
 type Redactions map[string]int
 
 // RedactionsOf reads the redactions from the header of an answer.
-func RedactionsOf(a *client.Response) Redactions {
-	found := Redactions{}
-	for part := range strings.SplitSeq(a.Header.Get("Annals-Redacted"), ",") {
-		class, count, _ := strings.Cut(part, "=")
-		if n, err := strconv.Atoi(count); err == nil {
-			found[class] += n
-		}
-	}
-	return found
-}
+func RedactionsOf(a *client.Response) Redactions { return a.Redacted() }
 
 func (r Redactions) Add(more map[string]int) {
 	for class, n := range more {

@@ -128,7 +128,7 @@ func (e *EraseCommand) erase(ctx context.Context, c *terminal.Console, server *c
 			erased, err = e.applyOrder(ctx, c, server)
 		}
 	}
-	name, isTenant := strings.CutPrefix(e.What, "tenant:")
+	name, isTenant := domain.TenantOf(e.What)
 	if f := terminal.AsFailure(err); isTenant && err != nil {
 		if slices.ContainsFunc(f.Fields, func(f terminal.Field) bool { return f.Field == "of" }) {
 			hinted := *f
@@ -399,7 +399,7 @@ func (e *EraseCommand) printOrder(
 	case order.NotErased > 0 && e.isItem():
 		question := client.Get("v1", "events")
 		question.Query = url.Values{
-			"correlation_id": {domain.ErasureStream(order.ID)}, "name": {"knowledge.erased", "session.erased"},
+			"correlation_id": {domain.ErasureStreams.Of(order.ID)}, "name": {"knowledge.erased", "session.erased"},
 		}
 		var list api.Page[api.Event]
 		if _, err := server.Do(ctx, question, &list); err != nil {

@@ -190,7 +190,9 @@ func printReplayed(c *terminal.Console, done serve.Replayed) {
 // it.
 func (e *EraseCommand) certificate(ctx context.Context, c *terminal.Console, server *client.Client) error {
 	question := client.Get("v1", "events")
-	question.Query = url.Values{"stream": {"knowledge:" + e.Certificate}, "name": {"knowledge.erased"}, "limit": {"1"}}
+	question.Query = url.Values{
+		"stream": {domain.KnowledgeStream(e.Certificate)}, "name": {domain.Erased{}.Name()}, "limit": {"1"},
+	}
 	var found api.Page[api.Event]
 	if _, err := server.Do(ctx, question, &found); err != nil {
 		return err

@@ -282,6 +282,8 @@ func stateOf(k api.IssuedKey) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + terminal.Text(k.RevokedAt)
+	case k.State == domain.InvitationEnded:
+		return "ended, invited by " + k.InvitedBy
 	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
 		return "expired " + terminal.Text(k.ExpiresAt)
 	}

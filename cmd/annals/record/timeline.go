@@ -30,9 +30,13 @@ func (t *timeline) show(e Event) {
 	}
 	var merge struct {
 		Items            []string
+		Hidden           int `json:"hidden_items"`
 		Helpful, Harmful int
 	}
-	if json.Unmarshal(e.Data, &merge) == nil && len(merge.Items) > 0 {
+	if json.Unmarshal(e.Data, &merge) == nil && len(merge.Items)+merge.Hidden > 0 {
+		if merge.Hidden > 0 {
+			merge.Items = append(merge.Items, terminal.Several(merge.Hidden, "item")+" that you may not see")
+		}
 		t.text("with:", strings.Join(merge.Items, ", "))
 		if merge.Helpful+merge.Harmful > 0 {
 			t.text("carried votes:", fmt.Sprintf("%d helpful, %d harmful", merge.Helpful, merge.Harmful))

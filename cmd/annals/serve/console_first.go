@@ -68,8 +68,9 @@ func (f firstAdmin) create(ctx context.Context, token, user string) (string, err
 	by := domain.SystemPrincipal()
 	by.Tenant = domain.DefaultTenant
 	prefix, key, hash := httpkeys.NewKey()
+	subject := domain.Entity(domain.User + ":" + strings.TrimPrefix(user, domain.User+":"))
 	command := domain.CreateKey{By: by, Prefix: prefix, Key: domain.KeyCreated{
-		Hash: hash, Subject: domain.Entity("user:" + strings.TrimPrefix(user, "user:")), Role: domain.Root, Note: "the first",
+		Hash: hash, Subject: subject, Role: domain.Root, Note: "the first",
 	}}
 	if err = command.Validate(time.Now()); err == nil {
 		digest := sha256.Sum256([]byte(hash))

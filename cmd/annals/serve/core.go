@@ -61,11 +61,11 @@ func (c *core) open(ctx context.Context) (err error) {
 	}
 	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	options := events.Options{
-		Policy: c.knowledge.Policy(), Logger: c.logger, Registerer: c.registry, Held: c.knowledge.Held,
+		Policy: c.knowledge.Policy(), Logger: c.logger, Registerer: c.registry,
 	}
 	for _, p := range parts() {
 		if p.log != nil {
-			if err := p.log(c.cfg, &options); err != nil {
+			if err := p.log(c, &options); err != nil {
 				return err
 			}
 		}

@@ -162,7 +162,7 @@ func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error
 		r.unknown(line)
 		return nil
 	}
-	submission, prefix := line.submission(), domain.KeyPrefix(line.Stream)
+	submission, prefix := line.submission(), domain.KeyStreams.ID(line.Stream)
 	now, before, done := &r.Revoked, &r.RevokedBefore, false
 	switch line.OfKey() {
 	case Revocation:

@@ -289,7 +289,7 @@ func (w *restored) opens(prefix string, want bool) {
 
 func (w *restored) given(prefix string) domain.Key {
 	w.Helper()
-	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStream(prefix))
+	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStreams.Of(prefix))
 	key, is := stream.State.(domain.Key)
 	if err != nil || !is {
 		w.Fatalf("the key %s is %+v, %v", prefix, stream, err)

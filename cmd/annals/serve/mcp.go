@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/mcp"
@@ -61,7 +62,7 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return terminal.Wrong("annals mcp --help shows how", "%s", err)
 	}
-	project, team := strings.TrimPrefix(m.Project, "project:"), strings.TrimPrefix(m.Team, "team:")
+	project, team := strings.TrimPrefix(m.Project, domain.Project+":"), strings.TrimPrefix(m.Team, domain.Team+":")
 	work, err := mcp.WorkFor(ctx, api, project, team)
 	if _, answered := errors.AsType[*annalsclient.Error](err); err != nil && !answered {
 		err = terminal.Wrong("annals whoami shows what you belong to", "%s", err)

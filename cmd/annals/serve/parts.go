@@ -24,8 +24,8 @@ type joining struct {
 	invites func(Config) bool
 	// prepare comes before the database is opened.
 	prepare func(context.Context, *Config, *slog.Logger) error
-	// log changes the options of the log.
-	log func(Config, *events.Options) error
+	// log changes the options of the log, which the core does not have yet.
+	log func(*core, *events.Options) error
 	// open makes the part. It may ask for what the parts before it offer.
 	open func(context.Context, *core) (part, error)
 }
@@ -43,7 +43,7 @@ func parts() []joining {
 		{open: openNATS, check: checkNATS},                              // part: nats
 		{open: openBackup, check: checkBackup},                          // part: backup
 		{open: openTelemetry, prepare: prepareTelemetry, log: traceLog}, // part: telemetry
-		{check: checkQuotas, log: limitLog},                             // part: quotas
+		{open: openQuotas, check: checkQuotas, log: limitLog},           // part: quotas
 		{open: openPolicies},                                            // part: policies
 		{open: openWebhooks},                                            // part: webhooks
 		{open: openReviews},

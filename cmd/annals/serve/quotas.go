@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/quotas"
 )
 
 // limiting are the settings of quotas.
@@ -12,13 +14,23 @@ type limiting struct {
 }
 
 func checkQuotas(c Config) error {
-	if _, err := events.ParseQuotas(c.Quotas); err != nil {
+	if _, err := quotas.Parse(c.Quotas); err != nil {
 		return fmt.Errorf("quotas (ANNALS_QUOTAS): %w", err)
 	}
 	return nil
 }
 
-func limitLog(c Config, options *events.Options) (err error) {
-	options.Quotas, err = events.ParseQuotas(c.Quotas)
+func limitLog(c *core, options *events.Options) error {
+	limits, err := quotas.Parse(c.cfg.Quotas)
+	if err == nil && len(limits) > 0 {
+		options.Admission = quotas.New(c.db, limits, c.knowledge.Projection.ActiveIn, c.registry, c.logger)
+	}
 	return err
+}
+
+func openQuotas(_ context.Context, c *core) (p part, err error) {
+	if keeper, limited := c.log.Options().Admission.(*quotas.Keeper); limited {
+		p.run = append(p.run, keeper.Run)
+	}
+	return p, nil
 }

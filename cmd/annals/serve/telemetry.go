@@ -21,8 +21,8 @@ func prepareTelemetry(ctx context.Context, c *Config, logger *slog.Logger) (err 
 	return nil
 }
 
-func traceLog(c Config, options *events.Options) error {
-	options.Span = c.telemetry.Seam()
+func traceLog(c *core, options *events.Options) error {
+	options.Span = c.cfg.telemetry.Seam()
 	return nil
 }
 

@@ -71,7 +71,7 @@ func invalidID(node *kong.Node, text string) string {
 
 // invalidSession is the problem of a session's id; empty if there is none.
 func invalidSession(id string) string {
-	err := domain.SessionTarget{ID: id, Owner: "user:default"}.Validate()
+	err := domain.SessionTarget{ID: id, Owner: domain.OpenPrincipal().Subject}.Validate()
 	if invalid, is := errors.AsType[*domain.Invalid](err); is {
 		return invalid.Problems[0].Message
 	}

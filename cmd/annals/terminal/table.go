@@ -6,6 +6,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
+	"github.com/annals-kb/annals/domain"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -225,7 +226,8 @@ func (t *Table) Marked() *Table {
 // fixed are the widths of the columns that are not cut within a width, or only as far as necessary, such as ids. Least
 // is the width that the table needs with them.
 func (t *Table) fixed(width int) (fixed map[int]int, least int) {
-	const uuid, text, word = len("knowledge:") + 36, 20, 8
+	const text, word = 20, 8
+	uuid := len(domain.KnowledgeStream("")) + 36
 	whole, last := map[int]int{}, len(t.heads)-1
 	fixed = map[int]int{}
 	var ids []int

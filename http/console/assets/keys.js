@@ -5,6 +5,7 @@ const root = new URL("..", import.meta.url).pathname;
 const off = "annals-keys-off";
 let leader = false;
 let leaving = false;
+let sent = -Infinity;
 let current = -1;
 
 function entries() {
@@ -54,9 +55,15 @@ document.addEventListener("keydown", (event) => {
   leader = event.key === "g" && !leader;
 });
 document.addEventListener("submit", (event) => { // a form is sent once; that of a dialog stays on the page
-  leaving = !event.defaultPrevented && event.target.method !== "dialog";
+  const again = event.target.method === "post" && event.timeStamp - sent < 2000; // whose answer would replace the first
+  if (again) event.preventDefault();
+  else if (event.target.method === "post" && !event.defaultPrevented) sent = event.timeStamp;
+  leaving = again || !event.defaultPrevented && event.target.method !== "dialog";
 });
-window.addEventListener("pageshow", () => { leaving = false; });
+window.addEventListener("pageshow", () => {
+  leaving = false;
+  sent = -Infinity;
+});
 
 // The list of keys ends with those of the page.
 function showKeys() {

@@ -9,7 +9,8 @@ CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
     WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
-{{template "knowledge_sorted.postgres.sql" .}}CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
+CREATE INDEX knowledge_{{.}}_updated ON knowledge_{{.}} (tenant, updated_at, number);
+CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
     WHERE status = 'active';
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE json_array_length(derived_from) > 0;
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';

@@ -9,7 +9,10 @@ CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
     WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_harmful ON knowledge_{{.}} (tenant, number) WHERE harmful > 0;
-{{template "knowledge_sorted.sqlite.sql" .}}CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
+CREATE INDEX knowledge_{{.}}_judged ON knowledge_{{.}} (tenant, number)
+    WHERE version > 1 OR harmful > 0 OR confidence <> 0.5;
+CREATE INDEX knowledge_{{.}}_updated ON knowledge_{{.}} (tenant, updated_at, number);
+CREATE INDEX knowledge_{{.}}_verified ON knowledge_{{.}} (tenant, coalesce(confirmed_at, created_at), number)
     WHERE status = 'active';
 CREATE INDEX knowledge_{{.}}_derived ON knowledge_{{.}} (tenant, number) WHERE derived_from <> '[]';
 CREATE INDEX knowledge_{{.}}_replaced ON knowledge_{{.}} (tenant, superseded_by) WHERE superseded_by <> '';
