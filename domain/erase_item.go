@@ -16,9 +16,6 @@ type ErasureReason struct {
 	Ticket      string // may be empty
 }
 
-// maxErasureReason limits the characters of a legal basis, and of the name of the requester.
-const maxErasureReason = 200
-
 // Complete fills in the default reason, and names every bad field at once.
 func (g ErasureReason) Complete() (ErasureReason, error) {
 	var p Problems

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -18,9 +17,6 @@ type GiveFeedback struct {
 	Said    bool      // the voter said the same in the session task TraceID
 	Day     time.Time // the vote's day (UTC); if zero, a vote with a trace has no daily limit
 }
-
-// MostTraces limits the votes that a voter gives or changes on one item in a day.
-const MostTraces = 10
 
 // Validate names every bad field at once.
 func (c GiveFeedback) Validate() error {
@@ -112,88 +108,6 @@ func (c RetractFeedback) Decide(dc DecisionContext, _ time.Time) ([]Fact, error)
 		return nil, Refuse(ErrForbidden, "the vote belongs to another voter")
 	}
 	return []Fact{FeedbackRetracted{Vote: vote.EventID}}, nil
-}
-
-// ReportStale asks to record that the item is out of date. A reporter counts once until the item is confirmed. An
-// identical report changes nothing.
-type ReportStale struct {
-	Target
-	Reason string
-}
-
-// Validate names every bad field at once.
-func (c ReportStale) Validate() error { return checkReason(c.Reason) }
-
-func (c ReportStale) Reads() Reads { return Reads{Reports: true} }
-
-func (c ReportStale) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
-	k, err := c.usable(dc)
-	if err != nil {
-		return nil, err
-	}
-	reporter := c.By.EffectiveSubject()
-	if earlier, again := k.Reports[reporter]; again && (!earlier.Suspended || k.expired(now)) &&
-		(c.Reason == "" || c.Reason == earlier.Reason) {
-		return nil, nil
-	}
-	return []Fact{ReportedStale{Reporter: reporter, Reason: c.Reason}}, nil
-}
-
-// Confirm asks to record that the item is still correct. The caller must be a steward of it. A repeated
-// confirmation is recorded again, with its time.
-type Confirm struct {
-	Target
-	Until  time.Time // zero for no end
-	Reason string
-}
-
-// Validate names every bad field at once.
-func (c Confirm) Validate() error { return checkReason(c.Reason) }
-
-func (c Confirm) Reads() Reads { return Reads{Reports: true} }
-
-func (c Confirm) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
-	k, err := c.stewarded(dc)
-	if err != nil {
-		return nil, err
-	}
-	return c.confirm(dc, k, "until", Confirmed{Until: c.Until, Reason: c.Reason}, now)
-}
-
-// confirm adds to a confirmation of k in which capacity the caller confirms. The field has its end.
-func (t Target) confirm(dc DecisionContext, k *Knowledge, field string, f Confirmed, now time.Time) ([]Fact, error) {
-	if !f.Until.IsZero() && !f.Until.After(now) {
-		var p Problems
-		p.Add(field, "must be in the future")
-		return nil, p.Err()
-	}
-	f.Verifier = t.By.verifier(k, StateOf[Verification](dc, VerificationStream))
-	return []Fact{f}, nil
-}
-
-// At is the item as of a time. Once its confirmation has expired, the item says so and its earlier reports count
-// again. Keep folding the original item, not this copy.
-func (k *Knowledge) At(now time.Time) *Knowledge {
-	if !k.expired(now) {
-		return k
-	}
-	then := *k
-	then.Expired, then.Stale, then.Confidence = true, k.Stale.plus(k.Suspended), k.ExpiredConfidence
-	return &then
-}
-
-func (k *Knowledge) expired(now time.Time) bool {
-	return !k.ConfirmUntil.IsZero() && !k.ConfirmUntil.After(now)
-}
-
-// plus adds reports that were made earlier.
-func (s Staleness) plus(earlier Staleness) Staleness {
-	s.Reporters += earlier.Reporters
-	s.Reason = cmp.Or(s.Reason, earlier.Reason)
-	if !earlier.Since.IsZero() {
-		s.Since = earlier.Since
-	}
-	return s
 }
 
 // MemoryUse says how useful a memory has been, without its text.

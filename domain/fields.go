@@ -238,3 +238,31 @@ func timeValue(t time.Time) any {
 	}
 	return t
 }
+
+// With is the union of t and more.
+func (t Tags) With(more Tags) Tags {
+	all := Tags{}
+	for _, tags := range []Tags{t, more} {
+		for key, values := range tags {
+			for _, value := range values {
+				if !slices.Contains(all[key], value) {
+					all[key] = append(all[key], value)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Pairs are the tags as key, separator and value, or the value of a label. Filters have a colon as separator.
+func (t Tags) Pairs(separator string) (pairs []string) {
+	for key, values := range t {
+		for _, value := range values {
+			if key != Labels {
+				value = key + separator + value
+			}
+			pairs = append(pairs, value)
+		}
+	}
+	return pairs
+}

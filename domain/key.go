@@ -166,9 +166,6 @@ type CreateKey struct {
 	Key    KeyCreated
 }
 
-// maxNote limits the characters of a key's note.
-const maxNote = 200
-
 // Validate names every bad field at once. The error matches [ErrForbidden] if the caller may not issue such a key.
 func (c CreateKey) Validate(now time.Time) error {
 	var p Problems

@@ -19,13 +19,6 @@ const (
 	ByScore    Order = "score"    // by weight alone
 )
 
-// Limits of a search.
-const (
-	DefaultLimit = 10
-	MaxLimit     = 100
-	MaxQuery     = 8000 // characters
-)
-
 // Search asks what is known about something.
 type Search struct {
 	By       Principal

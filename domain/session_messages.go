@@ -19,13 +19,6 @@ var roles = []string{RoleUser, RoleAssistant, RoleSystem, RoleTool}
 
 var partTypes = []string{PartText, PartContext, PartTool, PartImage}
 
-// Limits of one message or command.
-const (
-	MaxMessages = 100     // in one command
-	maxMessage  = 1 << 20 // bytes of all texts of a message
-	maxParts    = 1000    // of a message
-)
-
 // NewMessage is a message to add to a session.
 type NewMessage struct {
 	Role    string
@@ -146,12 +139,6 @@ func (c AddMessages) RewriteText(r TextRewriter) Command {
 }
 
 var _ TextCommand = AddMessages{}
-
-// Limits of one report of use.
-const (
-	maxUsed     = 200      // contexts
-	maxSkillRun = 64 << 10 // characters of a skill's input, and of its output
-)
 
 // UseContexts asks to record which contexts, and which skill, helped.
 type UseContexts struct {

@@ -28,12 +28,6 @@ var UsualEvents = []string{
 	"contested", "deleted", "harmful", "merged", "remembered", "restored", "revised", "stale", "superseded",
 }
 
-// The limits of subscriptions.
-const (
-	MostSubscriptions = 100 // that an entity receives or made for others, those that ended not counted
-	maxFollowed       = 500 // characters of a query
-)
-
 // Why a subscription was paused or has ended.
 const (
 	CauseAsked  = "asked"  // its subscriber or an admin asked for it

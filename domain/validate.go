@@ -241,27 +241,6 @@ func checkURI(p *Problems, uri string) {
 	}
 }
 
-// Limits of what one item may hold.
-const (
-	MaxContent  = 64 << 10 // bytes
-	maxTask     = 2000     // characters, as all below unless noted
-	maxAbstract = 4000
-	maxOverview = 16000
-	maxReason   = 2000
-	maxScopes   = 32
-	maxTags     = 64       // values in all; a key without values counts as one
-	maxTag      = 256      // characters of a key or a value
-	maxMeta     = 16 << 10 // bytes
-	maxNesting  = 64       // objects and arrays within one another
-	maxURI      = 1024     // bytes
-	maxIDs      = 500
-	maxURLs     = 32
-	maxURL      = 2048
-	maxName     = 256
-	maxHistory  = 50
-	maxOrigins  = 1000 // events that an item was made from
-)
-
 // expression returns a function that compiles a regular expression at its first call, which shortens the start of a
 // program.
 func expression(expression string) func() *regexp.Regexp {
