@@ -95,9 +95,9 @@ started() {
 }
 
 case "${1:-snapshot}" in
-snapshot) tools && snapshot ;;
+snapshot) tools && go run ./scripts/budget && snapshot ;;
 compare) tools && compare ;;
-publish) tools && goreleaser release --clean ;;
+publish) tools && go run ./scripts/budget && goreleaser release --clean ;;
 packages) packages ;;
 *) die "unknown: $1: say snapshot, compare, publish or packages" ;;
 esac
