@@ -20,7 +20,8 @@ paths() {
 	backup) echo cmd/annals/backup cmd/annals/serve/backup.go cmd/annals/operate/backup.go cmd/annals/operate/restore_backup.go ;;
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
 	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
-	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
+	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go http/console/subscriptions_test.go \
+		cmd/annals/record/subscription.go cmd/annals/testdata/engines/subscriptions.txtar ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
 	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
@@ -31,7 +32,7 @@ paths() {
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry quotas"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks"
 
 # without deletes parts from a copy, and vets the rest.
 without() {

@@ -39,12 +39,12 @@ type grammar struct {
 	History record.HistoryCommand `cmd:"" group:"record"`
 	Log     record.LogCommand     `cmd:"" group:"record"`
 	Watch   record.WatchCommand   `cmd:"" group:"record"`
-	Digest  record.DigestCommand  `cmd:"" group:"record"`
+	Digest  record.DigestCommand  `cmd:"" group:"record"` // part: webhooks
 	Report  record.ReportCommands `cmd:"" group:"record"`
 	Import  record.ImportCommand  `cmd:"" group:"record"`
 	Export  record.ExportCommands `cmd:"" group:"record"`
 
-	Subscription record.SubscriptionCommands `cmd:"" group:"record"`
+	Subscription record.SubscriptionCommands `cmd:"" group:"record"` // part: webhooks
 
 	Verify record.VerifyCommand `cmd:"" group:"record"`
 	Proof  record.ProofCommands `cmd:"" group:"record"`
