@@ -74,7 +74,7 @@ type grammar struct {
 	Project    operate.DirectoryCommands     `cmd:"" group:"people"`
 	Org        operate.DirectoryCommands     `cmd:"" group:"people"`
 	Member     operate.MemberCommands        `cmd:"" group:"people"`
-	Policy     operate.PolicyCommands        `cmd:"" group:"people"`
+	Policy     operate.PolicyCommands        `cmd:"" group:"people"` // part: policies
 	Settings   serve.ConfigCommand           `cmd:"" name:"config" group:"run"`
 	Whoami     operate.WhoamiCommand         `cmd:"" group:"run"`
 	Version    terminal.VersionCommand       `cmd:"" group:"run"`

@@ -60,7 +60,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	w.tell()
 	w.staff()
 	w.contradicted()
-	w.verified()
+	w.verified() // part: policies
 	pages := slices.Clone(allPages)
 	pages = append(pages, "/console/subscriptions/"+w.follow()) // part: webhooks
 	p := browsertest.Open(t, w.url)

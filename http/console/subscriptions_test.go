@@ -151,7 +151,7 @@ func TestAFeedIsShownFromItsNewestEvent(t *testing.T) {
 func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.staff()
-		w.verified()
+		w.verified() // part: policies
 		w.remember(client.Knowledge{ID: "paid", Type: "plan", Task: "When to pay", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
 		_, page := w.ask("/console/scopes/digest?scope=team:pay")
 		containsAll(t, page, `href="/console/k/paid"`, "When to pay", "# team:pay", "](http://", "&lt;h2&gt;New: 1&lt;/h2&gt;", "Waiting for a review")
