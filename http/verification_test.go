@@ -1,9 +1,14 @@
 package http_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 func TestPoliciesSayUntilWhenAnItemIsVerified(t *testing.T) {
@@ -61,5 +66,44 @@ func TestOverdueItemsWeighLess(t *testing.T) {
 		if ratio := after / before; ratio < 0.899 || ratio > 0.901 {
 			t.Errorf("its weight is multiplied by %v, want 0.9", ratio)
 		}
+	})
+}
+
+func TestRacingChangesOfAPolicyAreRecordedOneByOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const shared = "/v1/verification/team:pay"
+		var mu sync.Mutex
+		recorded := 0
+		got := race(func(client int) (all []*answer) {
+			scope := fmt.Sprint("team:own-", client)
+			for every := 1; every <= 5; every++ {
+				own := w.ask("PUT", "/v1/verification/"+scope, object{"every_days": every}).want(http.StatusOK)
+				if !slices.ContainsFunc(own.items(), func(p object) bool {
+					return p["scope"] == scope && p["every_days"] == float64(every)
+				}) {
+					t.Errorf("the answer that sets %s to %d days: %s", scope, every, own.body)
+				}
+				method := []string{"PUT", "DELETE"}[(client+every)%2]
+				a := w.ask(method, shared, object{"every_days": every})
+				if a.header.Get("Annals-Outcome") == "recorded" {
+					mu.Lock()
+					recorded++
+					mu.Unlock()
+				}
+				all = append(all, a)
+			}
+			return all
+		})
+		only(t, got, http.StatusOK, http.StatusNotFound)
+		changes := slices.DeleteFunc(w.logged(domain.VerificationStream), func(e object) bool { return pick(e, "data", "scope") != "team:pay" })
+		same(t, len(changes), recorded, "events of the shared policy")
+		last := changes[len(changes)-1]
+		var shown object
+		for _, p := range w.ask("GET", "/v1/verification", nil).want(http.StatusOK).items() {
+			if p["scope"] == "team:pay" {
+				shown = p
+			}
+		}
+		same(t, shown["every_days"], pick(last, "data", "every_days"), "the policy, and its last event:", last["name"])
 	})
 }

@@ -20,10 +20,13 @@ paths() {
 	backup) echo cmd/annals/backup cmd/annals/serve/backup.go cmd/annals/operate/backup.go cmd/annals/operate/restore_backup.go ;;
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
 	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
-	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
+	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go http/console/subscriptions_test.go \
+		cmd/annals/record/subscription.go cmd/annals/testdata/engines/subscriptions.txtar ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
 	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
-	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
+	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go http/verification_test.go \
+		http/console/policies_test.go projections/verification_test.go cmd/annals/operate/policy.go \
+		cmd/annals/testdata/engines/verification.txtar ;;
 	foreign) echo cmd/annals/foreign cmd/annals/record/import.go ;;
 	agents) echo cmd/annals/agents ;;
 	documents) echo http/document cmd/annals/serve/documents.go ;;
@@ -31,7 +34,7 @@ paths() {
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
@@ -42,7 +45,7 @@ without() {
 	done | tar --null -T - -cf - | tar -xf - -C "$copy"
 	for part in "$@"; do
 		# shellcheck disable=SC2046 # the paths have no spaces
-		(set -f; owned=$(paths "$part"); cd "$copy"; set +f; rm -r $owned)
+		(set -f; owned=$(paths "$part"); set +f; ls -d $owned >/dev/null && cd "$copy" && rm -rf $owned) || return
 		find "$copy" -name '*.go' -exec sed -i -E "\\|// part: $part\$|d" {} +
 	done
 	local status=0

@@ -39,12 +39,12 @@ type grammar struct {
 	History record.HistoryCommand `cmd:"" group:"record"`
 	Log     record.LogCommand     `cmd:"" group:"record"`
 	Watch   record.WatchCommand   `cmd:"" group:"record"`
-	Digest  record.DigestCommand  `cmd:"" group:"record"`
+	Digest  record.DigestCommand  `cmd:"" group:"record"` // part: webhooks
 	Report  record.ReportCommands `cmd:"" group:"record"`
 	Import  record.ImportCommand  `cmd:"" group:"record"`
 	Export  record.ExportCommands `cmd:"" group:"record"`
 
-	Subscription record.SubscriptionCommands `cmd:"" group:"record"`
+	Subscription record.SubscriptionCommands `cmd:"" group:"record"` // part: webhooks
 
 	Verify record.VerifyCommand `cmd:"" group:"record"`
 	Proof  record.ProofCommands `cmd:"" group:"record"`
@@ -74,7 +74,7 @@ type grammar struct {
 	Project    operate.DirectoryCommands     `cmd:"" group:"people"`
 	Org        operate.DirectoryCommands     `cmd:"" group:"people"`
 	Member     operate.MemberCommands        `cmd:"" group:"people"`
-	Policy     operate.PolicyCommands        `cmd:"" group:"people"`
+	Policy     operate.PolicyCommands        `cmd:"" group:"people"` // part: policies
 	Settings   serve.ConfigCommand           `cmd:"" name:"config" group:"run"`
 	Whoami     operate.WhoamiCommand         `cmd:"" group:"run"`
 	Version    terminal.VersionCommand       `cmd:"" group:"run"`

@@ -190,8 +190,8 @@ func TestAnErasureTakesWhatWasMadeFromAnItemAlong(t *testing.T) {
 
 func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
-		w.staff() // in which user:mia maintains team:pay
-		w.verified()
+		w.staff()    // in which user:mia maintains team:pay
+		w.verified() // part: policies
 		mia, _ := w.given("user:zoe")
 		bob, _ := w.given("user:bob")
 		maintainer, _ := w.given("user:mia")

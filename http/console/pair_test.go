@@ -118,20 +118,6 @@ func TestOneDecisionSettlesAGroup(t *testing.T) {
 	})
 }
 
-func TestAReviewSaysToWhomItIsAssignedAndWhy(t *testing.T) {
-	onOne(t, "", func(t *testing.T, w *world) {
-		w.staff()
-		w.verified()
-		w.remember(client.Knowledge{ID: "paid", Type: "plan", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
-		_, page := w.ask("/console/review")
-		containsAll(t, page, "Owner deactivated", `href="/console/people/user:ben"`, "Assigned to", "user:mia", "the verifier of its policy", "Hand over")
-		_, page = w.ask("/console/review?assigned=user:mia")
-		containsAll(t, page, "Pay at ten.", `name="assigned" value="user:mia"`)
-		_, page = w.ask("/console/review?assigned=user:olga")
-		containsAll(t, page, "Nothing to do")
-	})
-}
-
 func TestAStewardIsOfferedWhatTheyMayDo(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()

@@ -106,19 +106,6 @@ func TestMembersAreChangedByFormsThatKeepWhatWasTyped(t *testing.T) {
 	})
 }
 
-// verified sets policies.
-func (w *world) verified() {
-	w.t.Helper()
-	for scope, verifier := range map[string]string{"team:pay": "user:mia", "all": ""} {
-		request := client.Request{
-			Method: http.MethodPut, Path: []string{"v1", "verification", scope}, Body: map[string]any{"every_days": 90, "verifier": verifier},
-		}
-		if _, err := w.api.Do(w.t.Context(), request, nil); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-}
-
 func TestAnImportMakesTheOtherChangesAndReportsEveryRefusal(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		const path, file = "/console/people/import", "member,display_name,active,groups\nuser:zoe,,,team:none\nuser:kim,,,team:gone\nuser:lee,,,\n"
@@ -140,29 +127,6 @@ func TestAFileThatIsNoDirectoryIsRefused(t *testing.T) {
 		containsAll(t, page, "The file cannot be read", "<li>line 10: user:mia is named twice</li>", "org:acme,ACME")
 		if tooLarge != http.StatusRequestEntityTooLarge || invalid != http.StatusUnprocessableEntity {
 			t.Error(tooLarge, invalid)
-		}
-	})
-}
-
-func TestPoliciesAreSetAndRemovedInTheBrowser(t *testing.T) {
-	onOne(t, rootKey, func(t *testing.T, w *world) {
-		w.staff()
-		w.verified()
-		root := w.login(rootKey)
-		const path = "/console/scopes/policies"
-		_, page := w.visit(root, path)
-		containsAll(t, page, "all scopes", "90 days", "/console/people/user:mia")
-		status, page := w.send(root, path, "scope", "team:pay", "type", "plan", "every_days", "soon", "verifier", "user:nobody")
-		if status != http.StatusUnprocessableEntity {
-			t.Fatalf("%d\n%s", status, page)
-		}
-		containsAll(t, page, `value="soon"`, `value="user:nobody"`, `value="plan" selected`)
-		_, page = w.send(root, path, "scope", "team:pay", "type", "plan", "every_days", "7", "verifier", "")
-		containsAll(t, page, "The verification policy is set", "7 days")
-		_, page = w.send(root, path, "scope", "team:pay", "type", "plan", "step", "remove")
-		containsAll(t, page, "The verification policy is removed")
-		if strings.Contains(page, "7 days") {
-			t.Error("the policy is there")
 		}
 	})
 }

@@ -1,20 +1,49 @@
 package console_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
 
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/egress"
+	httpserve "github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/servertest"
+	"github.com/annals-kb/annals/projections/subscriptions"
 )
+
+// deliver lets a server deliver events to subscribers, and answer to them.
+func deliver(t *testing.T, base servertest.Base, cfg *servertest.Config, server func() *annalshttp.Server) {
+	t.Helper()
+	all := subscriptions.New(subscriptions.Options{
+		DB: base.DB, Log: base.Log, Writer: cfg.Writer, Items: base.Reader(), Logger: databasetest.Log(t),
+		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
+		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
+		Rights: func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
+			return server().Callers.RightsOf(ctx, tenant, s)
+		},
+	})
+	cfg.Subscriptions = all
+	delivering, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
+	var running sync.WaitGroup
+	running.Go(func() { all.Run(delivering) })
+	t.Cleanup(func() { stop(); running.Wait() })
+	servertest.Follow(t, all.Follow)
+}
 
 func TestAWebhookIsMadeTestedAndWatchedInTheBrowser(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
@@ -122,7 +151,7 @@ func TestAFeedIsShownFromItsNewestEvent(t *testing.T) {
 func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.staff()
-		w.verified()
+		w.verified() // part: policies
 		w.remember(client.Knowledge{ID: "paid", Type: "plan", Task: "When to pay", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
 		_, page := w.ask("/console/scopes/digest?scope=team:pay")
 		containsAll(t, page, `href="/console/k/paid"`, "When to pay", "# team:pay", "](http://", "&lt;h2&gt;New: 1&lt;/h2&gt;", "Waiting for a review")

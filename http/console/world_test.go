@@ -24,9 +24,7 @@ import (
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
-	"github.com/annals-kb/annals/http/egress"
 	"github.com/annals-kb/annals/http/operate"
-	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking" // part: viking
 	"github.com/annals-kb/annals/projections"
@@ -34,7 +32,6 @@ import (
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/rebuild"
 	"github.com/annals-kb/annals/projections/sessions"
-	"github.com/annals-kb/annals/projections/subscriptions"
 )
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -116,19 +113,12 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	followed := subscriptions.New(subscriptions.Options{
-		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Logger: databasetest.Log(t),
-		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
-		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
-	})
-	servertest.Follow(t, followed.Follow)
-	cfg.Subscriptions = followed
-	running.Go(func() { followed.Run(erasing) })
 	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
 	if cfg.Callers.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
 	}
 	var server *annalshttp.Server
+	deliver(t, base, &cfg, func() *annalshttp.Server { return server }) // part: webhooks
 	inner, err := client.New(client.Config{Timeout: -1, Retries: -1, Transport: client.Inside(http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) { server.Handler().ServeHTTP(w, r) }))})
 	if err != nil {
@@ -156,7 +146,6 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 		},
 	}
 	server = cfg.New()
-	followed.Rights = server.Callers.RightsOf
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)
 	w.url, w.key = listening.URL, key.Public()

@@ -37,6 +37,39 @@ func (l *LogCommand) follow(
 	return seen.follow(ctx, c, server, query)
 }
 
+// following are the flags that say what to follow.
+type following struct {
+	Scope  string   `complete:"scopes" placeholder:"SCOPE"`
+	Item   string   `complete:"items" placeholder:"ID"`
+	Tag    string   `placeholder:"KEY=VALUE"`
+	Query  string   `placeholder:"WORDS"`
+	Events []string `placeholder:"EVENT"`
+}
+
+type WatchCommand struct {
+	terminal.Remote
+	following
+}
+
+func (w *WatchCommand) Run(ctx context.Context, c *terminal.Console) error {
+	server, err := w.Connect()
+	if err != nil {
+		return err
+	}
+	var now api.Moment // a reconnect before the first event goes on from here
+	if _, err := server.Do(ctx, client.Get("v1", "log", "moment"), &now); err != nil {
+		return err
+	}
+	query := url.Values{"after": {strconv.FormatInt(now.HeadPosition, 10)}}
+	terminal.Put(query, "scope", w.Scope)
+	terminal.Put(query, "item", w.Item)
+	terminal.Put(query, "tag", w.Tag)
+	terminal.Put(query, "query", w.Query)
+	terminal.Put(query, "events", w.Events...)
+	begun := "waiting for what happens from now on (Ctrl-C ends)"
+	return (&seen{path: []string{"v1", "watch"}, texts: true, begun: begun}).follow(ctx, c, server, query)
+}
+
 // follow shows events until Ctrl-C.
 func (s *seen) follow(ctx context.Context, c *terminal.Console, server *client.Client, query url.Values) error {
 	away := false

@@ -1,0 +1,46 @@
+package projections_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/policies"
+)
+
+func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		clock := func() time.Time { return now }
+		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		w.base.Verified = policies.NewVerifications(w.log.Reader)
+		for _, id := range []string{"window", "kept"} {
+			w.know(id, domain.Remembered{
+				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{domain.Public},
+				Text: domain.Text{Content: "the deploy window: " + id},
+			})
+		}
+		w.submit(domain.PutMember{OfDirectory: domain.OfDirectory{By: w.by, Member: "user:ben"}})
+		w.submit(domain.SetPolicy{OfPolicy: domain.OfPolicy{By: w.by}, EveryDays: 60, Verifier: "user:ben"})
+		now = now.AddDate(0, 0, 61)
+		w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: "kept"}})
+		search := must(domain.Search{By: w.by, Text: "deploy window"}.Complete())(t)
+		hits := must(w.reader().Search(t.Context(), search))(t).Hits
+		if len(hits) != 2 {
+			t.Errorf("got %d hits, want 2", len(hits))
+		}
+		for _, hit := range hits {
+			if hit.Overdue != (hit.ID != "kept") {
+				t.Errorf("%s is overdue: %v", hit.ID, hit.Overdue)
+			}
+			if want := domain.Weight(hit.Score, hit.Confidence); hit.Overdue && hit.Weight >= want {
+				t.Errorf("%s weighs %v of %v", hit.ID, hit.Weight, want)
+			}
+		}
+	})
+}
