@@ -8,7 +8,6 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
-	"github.com/annals-kb/annals/projections/rows"
 )
 
 // Reader is the projection with the progress of the log and the past, as an API needs it.
@@ -87,7 +86,7 @@ func (p *Knowledge) statuses(
 		switch {
 		case s.Inline:
 			s.Position = head
-			if s.Unindexed, err = p.Unindexed(ctx, rows.TablesOf(v.Version), tenant); err != nil {
+			if s.Unindexed, err = p.Unindexed(ctx, p.catalogue.VersionOf(v.Entry).Tables, tenant); err != nil {
 				return nil, err
 			}
 		case v.Unfinished():
