@@ -56,6 +56,9 @@ func Check(ctx context.Context, p *catalogue.Catalogue, progress func(items, of 
 	if err != nil {
 		return Checked{}, err
 	}
+	if !e.new.Tables.HasWords() {
+		unchecked = append(unchecked, "the index of words, which has another form")
+	}
 	return Checked{Version: e.new.Version, Items: e.report.Items, Wrong: e.report.Wrong, Unchecked: unchecked}, nil
 }
 

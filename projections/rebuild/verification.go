@@ -216,10 +216,15 @@ func (e *verification) readActive(ctx context.Context, tx bun.IDB, read func() e
 func (e *verification) orphans(ctx context.Context) error {
 	seen := map[bun.Ident]int64{
 		e.new.Tables.Knowledge.Name: e.report.Rows["knowledge"],
-		e.new.Tables.Postings.Name:  e.indexed, e.new.Tables.Changes.Name: e.changed,
-		e.new.Tables.Votes.Name: e.report.Rows["votes"], e.new.Tables.Reports.Name: e.report.Rows["reports"],
+		e.new.Tables.Votes.Name:     e.report.Rows["votes"], e.new.Tables.Reports.Name: e.report.Rows["reports"],
+	}
+	if e.new.Tables.HasWords() {
+		seen[e.new.Tables.Postings.Name], seen[e.new.Tables.Changes.Name] = e.indexed, e.changed
 	}
 	for _, table := range e.new.Tables.All() {
+		if _, read := seen[table]; !read {
+			continue
+		}
 		var list int64
 		if err := e.tx.NewRaw("SELECT count(*) FROM ?", table).Scan(ctx, &list); err != nil {
 			return rows.Failed(ctx, "count rows", err)

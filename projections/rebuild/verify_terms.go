@@ -54,6 +54,9 @@ func (s *itemSums) add(term uint64, number int64, count, words int) {
 
 // terms compares the index of words of a tenant.
 func (e *verification) terms(ctx context.Context, tenant string, sums termSums) error {
+	if !e.new.Tables.HasWords() { // only a check meets such a version
+		return nil
+	}
 	reading, reads := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.snapshot.Transactions), 2))
 	reading.Go(func() error {
