@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
@@ -96,7 +97,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			log := cfg.Writer.(*follow.Log)
 			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log.Log), rootKey
 			rebuilds(t, cfg)
-			key, err := proof.NewKey(t.TempDir(), "annals.example")
+			key, err := signing.NewKey(t.TempDir(), "annals.example")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,11 +18,12 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
 // eachProven runs a test on both engines, with a server whose log is proven.
-func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) {
+func eachProven(t *testing.T, test func(t *testing.T, w *world, key signing.Key)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
@@ -32,9 +33,9 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 }
 
 // proven is a world whose log is proven.
-func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
+func proven(t *testing.T, db *database.DB) (*world, signing.Key) {
 	t.Helper()
-	key, err := proof.NewKey(t.TempDir(), "annals.example")
+	key, err := signing.NewKey(t.TempDir(), "annals.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
 }
 
 func TestAReceiptCanBeProven(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, key signing.Key) {
 		var given struct {
 			Key string `json:"key"`
 		}
@@ -121,7 +122,7 @@ func (w *world) receipt(t *testing.T, id string) string {
 }
 
 func TestAProofIsForWhoeverMayReadTheEvent(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, _ proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, _ signing.Key) {
 		event := strings.Fields(w.receipt(t, "mia"))[0]
 		w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
 		stranger := w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
@@ -148,7 +149,7 @@ func detailOf(t *testing.T, a *answer) string {
 }
 
 func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, key signing.Key) {
 		for _, id := range []string{"a", "b", "c"} {
 			w.receipt(t, id)
 		}
@@ -179,7 +180,7 @@ func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
 func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		key, err := proof.NewKey(t.TempDir(), "annals.example")
+		key, err := signing.NewKey(t.TempDir(), "annals.example")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/projections"
@@ -48,7 +49,7 @@ type ledger struct {
 func newLedger(t *testing.T, db *database.DB) *ledger {
 	t.Helper()
 	directory := t.TempDir()
-	key := must(proof.NewKey(directory, "annals.example/test"))(t)
+	key := must(signing.NewKey(directory, "annals.example/test"))(t)
 	private := must(os.ReadFile(filepath.Join(directory, "log.key")))(t)
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})

@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	w := &world{t: t, db: db, log: base.Log}
-	key, err := proof.NewKey(t.TempDir(), "annals.example")
+	key, err := signing.NewKey(t.TempDir(), "annals.example")
 	if err != nil {
 		t.Fatal(err)
 	}

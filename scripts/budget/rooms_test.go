@@ -12,7 +12,7 @@ const rooms = `
 domain/text domain/text/compare domain/text/scrub domain domain/briefing
 migrations
 database database/databasetest
-events/background events/codec events events/follow events/forward events/logtest events/proof
+events/background events/codec events/signing events events/follow events/forward events/logtest events/proof
 projections/rows projections/catalogue projections/people projections/keys projections/policies projections/sessions
 projections/words projections/browse projections/erasure projections/embedding/lexicon projections/embedding/static projections/embedding
  projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections

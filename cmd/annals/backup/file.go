@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 )
 
 // Contents describe a backup.
@@ -86,7 +87,7 @@ func install(file, path string) error {
 func (s Source) write(ctx context.Context, file string) (c Contents, err error) {
 	c = Contents{
 		Format: format, MadeAt: time.Now().UTC().Truncate(time.Second), Program: terminal.Version().Version,
-		Engine: s.DB.Engine.String(), PublicKeys: proof.PublicKeys(s.Data),
+		Engine: s.DB.Engine.String(), PublicKeys: signing.PublicKeys(s.Data),
 	}
 	if c.Key, c.Encrypted, err = sealedKey(s.Data, s.Passphrase); err != nil {
 		return c, err
@@ -244,7 +245,7 @@ func CopyTo(
 
 // sealedKey is the signing key in a directory; nil if there is none.
 func sealedKey(directory, passphrase string) (key []byte, encrypted bool, err error) {
-	key, err = os.ReadFile(filepath.Join(directory, proof.PrivateFile))
+	key, err = os.ReadFile(filepath.Join(directory, signing.PrivateFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, false, nil
