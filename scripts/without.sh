@@ -22,7 +22,8 @@ paths() {
 	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
 	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
-	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
+	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
+		http/servertest/prover.go http/proof_test.go http/viking/proof_test.go http/console/proof_*test.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
 	foreign) echo cmd/annals/foreign cmd/annals/record/import.go ;;
 	agents) echo cmd/annals/agents ;;
@@ -35,14 +36,17 @@ all="scim nats oidc mcp console viking backup telemetry"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
-	local copy part
+	local copy part owned=
 	copy=$(mktemp -d)
 	git ls-files -z -co --exclude-standard | while IFS= read -r -d '' file; do
 		[ ! -e "$file" ] || printf '%s\0' "$file"
 	done | tar --null -T - -cf - | tar -xf - -C "$copy"
 	for part in "$@"; do
-		# shellcheck disable=SC2046 # the paths have no spaces
-		(set -f; owned=$(paths "$part"); cd "$copy"; set +f; rm -r $owned)
+		owned="$owned $(set -f; paths "$part")"
+	done
+	# shellcheck disable=SC2086 # the paths have no spaces; a file can be of two parts, and must be there
+	(cd "$copy" && ls -d $owned >/dev/null && rm -rf $owned) || { rm -r "$copy"; return 1; }
+	for part in "$@"; do
 		find "$copy" -name '*.go' -exec sed -i -E "\\|// part: $part\$|d" {} +
 	done
 	local status=0

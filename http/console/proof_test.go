@@ -97,16 +97,6 @@ func (l *ledger) live(log *follow.Log, id string) {
 	}))(l.t)
 }
 
-func must[V any](value V, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
 func (l *ledger) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {

@@ -18,8 +18,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/proof"
-	"github.com/annals-kb/annals/events/signing"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -72,12 +70,9 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	w := &world{t: t, db: db, log: base.Log}
-	key, err := signing.NewKey(t.TempDir(), "annals.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	prover := proof.NewProver(db, base.Log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
-	servertest.Follow(t, prover.Follow)
+	prover := servertest.Prover(t, db, base.Log, time.Nanosecond) // part: proofs
+	servertest.Follow(t, prover.Follow)                           // part: proofs
+	w.key = prover.Key()                                          // part: proofs
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
 	entrance := events.NewScrubbingWriter(base.Log.Log, true)
@@ -125,10 +120,9 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	servertest.Follow(t, followed.Follow)
 	cfg.Subscriptions = followed
 	running.Go(func() { followed.Run(erasing) })
-	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
-	if cfg.Callers.SessionKey, err = key.Derive("sessions"); err != nil {
-		t.Fatal(err)
-	}
+	cfg.Prover = prover // part: proofs
+	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log.Log)
+	cfg.Callers.SessionKey = []byte(rootKey)
 	var server *annalshttp.Server
 	inner, err := client.New(client.Config{Timeout: -1, Retries: -1, Transport: client.Inside(http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) { server.Handler().ServeHTTP(w, r) }))})
@@ -160,7 +154,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	followed.Rights = server.Callers.RightsOf
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)
-	w.url, w.key = listening.URL, key.Public()
+	w.url = listening.URL
 	w.api = w.as(root)
 	return w
 }
@@ -290,4 +284,14 @@ func get(t *testing.T, c *http.Client, address string) (status int, to string) {
 	}
 	defer got.Body.Close()
 	return got.StatusCode, got.Header.Get("Location")
+}
+
+func must[V any](value V, err error) func(*testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/events/signing"
 )
 
@@ -207,17 +206,8 @@ func Verify(ctx context.Context, file string, c Contents, logger *slog.Logger) e
 	if err != nil {
 		return err
 	}
-	report, err := proof.Verify(ctx, db, proof.Verification{Keys: c.PublicKeys})
-	if err = errors.Join(err, db.Close()); err != nil || report.Verified {
-		return err
-	}
-	first := report.Faults[0]
-	return &terminal.Failure{
-		Code: terminal.ExitFailed,
-		Detail: fmt.Sprintf("the log does not verify: tenant %s, position %d: %s", first.Tenant, first.Position,
-			first.Message),
-		Fix: "annals verify shows everything that is wrong in the database",
-	}
+	err = verifyLog(ctx, db, c) // part: proofs
+	return errors.Join(err, db.Close())
 }
 
 // CopyTo copies the tables of a backup, which must have the schema of this program, to a database without events, in
