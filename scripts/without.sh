@@ -32,7 +32,7 @@ paths() {
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry"
+all="scim nats oidc mcp console viking backup telemetry proofs"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
