@@ -14,7 +14,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
@@ -96,11 +95,7 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 			log := cfg.Writer.(*follow.Log)
 			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log.Log), rootKey
 			rebuilds(t, cfg)
-			key, err := proof.NewKey(t.TempDir(), "annals.example")
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Prover = servertest.Prover(t, db, log, 0) // part: proofs
 			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log.Log, databasetest.Log(t))
 			writer := events.NewScrubbingWriter(log.Log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events/proof"
 )
 
 // testdata/earlier has the logs of three tenants as an earlier program exported them, events of nearly every kind, and the items as
@@ -26,23 +24,6 @@ import (
 const earlier = "testdata/earlier/"
 
 var earlierLogs = []string{"default", "acme", "_system"}
-
-func TestTheLogsOfAnEarlierProgramVerify(t *testing.T) {
-	t.Parallel()
-	key, err := os.ReadFile(earlier + "log.pub")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tenant := range earlierLogs {
-		report, err := proof.VerifyFile(t.Context(), earlier+tenant+".ndjson", proof.Verification{Keys: []string{strings.TrimSpace(string(key))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !report.Verified {
-			t.Errorf("the log of %s does not verify: %+v", tenant, report.Faults)
-		}
-	}
-}
 
 func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 	t.Parallel()

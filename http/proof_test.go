@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ import (
 )
 
 // eachProven runs a test on both engines, with a server whose log is proven.
-func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) {
+func eachProven(t *testing.T, test func(t *testing.T, w *world, key string)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
@@ -32,29 +33,24 @@ func eachProven(t *testing.T, test func(t *testing.T, w *world, key proof.Key)) 
 }
 
 // proven is a world whose log is proven.
-func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
+func proven(t *testing.T, db *database.DB) (*world, string) {
 	t.Helper()
-	key, err := proof.NewKey(t.TempDir(), "annals.example")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var prover *proof.Prover
 	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-		log := cfg.Historian.(*follow.Log)
-		prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
+		prover = servertest.Prover(t, db, cfg.Historian.(*follow.Log), 10*time.Millisecond)
 		cfg.Prover = prover
 	})
 	servertest.Follow(t, prover.Follow)
-	return w, key
+	return w, prover.Key()
 }
 
 func TestAReceiptCanBeProven(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, key string) {
 		var given struct {
 			Key string `json:"key"`
 		}
 		w.ask("GET", "/v1/log/key", nil).want(http.StatusOK).into(&given)
-		same(t, given.Key, key.Public())
+		same(t, given.Key, key)
 		w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusNotFound) // nothing is signed
 		var first, last struct {
 			Origin string `json:"origin"`
@@ -70,11 +66,11 @@ func TestAReceiptCanBeProven(t *testing.T) {
 			w.ask("GET", "/v1/log/proof/"+receipt[0], nil).want(http.StatusOK).into(&got)
 			same(t, got.EventID, receipt[0], got, receipt)
 			same(t, got.Hash, receipt[2], got, receipt)
-			if _, err := got.Check(key.Public()); err != nil {
+			if _, err := got.Check(key); err != nil {
 				t.Error(err)
 			}
 			got.Position++
-			if _, err := got.Check(key.Public()); err == nil {
+			if _, err := got.Check(key); err == nil {
 				t.Error("a proof of another position is accepted")
 			}
 			if i == 2 {
@@ -83,7 +79,7 @@ func TestAReceiptCanBeProven(t *testing.T) {
 		}
 		w.ask("GET", "/v1/log/checkpoint", nil).want(http.StatusOK).into(&last)
 		same(t, first.Origin, "annals.example/default")
-		earlier, err := proof.Open(first.Note, key.Public())
+		earlier, err := proof.Open(first.Note, key)
 		if err != nil || earlier.Size < 3 {
 			t.Fatalf("got %+v, %v", earlier, err)
 		}
@@ -121,7 +117,7 @@ func (w *world) receipt(t *testing.T, id string) string {
 }
 
 func TestAProofIsForWhoeverMayReadTheEvent(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, _ proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, _ string) {
 		event := strings.Fields(w.receipt(t, "mia"))[0]
 		w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:mia").want(http.StatusOK)
 		stranger := w.ask("GET", "/v1/log/proof/"+event, nil, "Annals-On-Behalf-Of: user:bo").want(http.StatusNotFound)
@@ -148,13 +144,13 @@ func detailOf(t *testing.T, a *answer) string {
 }
 
 func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
-	eachProven(t, func(t *testing.T, w *world, key proof.Key) {
+	eachProven(t, func(t *testing.T, w *world, key string) {
 		for _, id := range []string{"a", "b", "c"} {
 			w.receipt(t, id)
 		}
 		whole := w.ask("GET", "/v1/log/export", nil).want(http.StatusOK)
 		lines := strings.Split(strings.TrimSuffix(string(whole.body), "\n"), "\n")
-		if len(lines) != 4 || !strings.Contains(lines[3], key.Public()) || !strings.Contains(lines[0], "Retry.") {
+		if len(lines) != 4 || !strings.Contains(lines[3], key) || !strings.Contains(lines[0], "Retry.") {
 			t.Errorf("got %s", whole.body)
 		}
 		part := w.ask("GET", "/v1/log/export?after=1&through=2&texts=false", nil).want(http.StatusOK)
@@ -179,12 +175,8 @@ func TestAnExportComesWholeOrWithoutItsEnd(t *testing.T) {
 func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		key, err := proof.NewKey(t.TempDir(), "annals.example")
-		if err != nil {
-			t.Fatal(err)
-		}
 		w := impatient(t, db, func(cfg *servertest.Config) {
-			cfg.Prover = proof.NewProver(db, cfg.Historian.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Prover = servertest.Prover(t, db, cfg.Historian.(*follow.Log), 0)
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
 		a := refused()
@@ -225,11 +217,28 @@ func TestAProofOfARewrittenEventHasTheLeafThatWasSigned(t *testing.T) {
 		var certificate proof.Certificate
 		answer.into(&certificate)
 		certificate.Record = nil // whose hash is wrong, too
-		if _, err := certificate.Check(key.Public()); err == nil || !strings.Contains(err.Error(), "was rewritten") {
+		if _, err := certificate.Check(key); err == nil || !strings.Contains(err.Error(), "was rewritten") {
 			t.Errorf("it passes: %v", err)
 		}
 		databasetest.Tamper(t, w.db, "UPDATE tree SET hashes = "+
 			string(database.AppendLiteral(nil, w.db.Engine, make([]byte, tlog.HashSize))))
 		w.ask("GET", path, nil).want(http.StatusInternalServerError) // the tree is damaged, too
 	})
+}
+
+func TestTheLogsOfAnEarlierProgramVerify(t *testing.T) {
+	t.Parallel()
+	key, err := os.ReadFile(earlier + "log.pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range earlierLogs {
+		report, err := proof.VerifyFile(t.Context(), earlier+tenant+".ndjson", proof.Verification{Keys: []string{strings.TrimSpace(string(key))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Verified {
+			t.Errorf("the log of %s does not verify: %+v", tenant, report.Faults)
+		}
+	}
 }

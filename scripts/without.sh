@@ -23,7 +23,8 @@ paths() {
 	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go http/console/subscriptions_test.go \
 		cmd/annals/record/subscription.go cmd/annals/testdata/engines/subscriptions.txtar ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
-	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
+	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
+		http/servertest/prover.go http/proof_test.go http/viking/proof_test.go http/console/proof_*test.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go http/verification_test.go \
 		http/console/policies_test.go projections/verification_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
@@ -34,18 +35,21 @@ paths() {
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
-	local copy part
+	local copy part owned=
 	copy=$(mktemp -d)
 	git ls-files -z -co --exclude-standard | while IFS= read -r -d '' file; do
 		[ ! -e "$file" ] || printf '%s\0' "$file"
 	done | tar --null -T - -cf - | tar -xf - -C "$copy"
 	for part in "$@"; do
-		# shellcheck disable=SC2046 # the paths have no spaces
-		(set -f; owned=$(paths "$part"); set +f; ls -d $owned >/dev/null && cd "$copy" && rm -rf $owned) || return
+		owned="$owned $(set -f; paths "$part")"
+	done
+	# shellcheck disable=SC2086 # the paths have no spaces; a file can be of two parts, and must be there
+	(cd "$copy" && ls -d $owned >/dev/null && rm -rf $owned) || { rm -r "$copy"; return 1; }
+	for part in "$@"; do
 		find "$copy" -name '*.go' -exec sed -i -E "\\|// part: $part\$|d" {} +
 	done
 	local status=0

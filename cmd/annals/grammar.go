@@ -46,8 +46,8 @@ type grammar struct {
 
 	Subscription record.SubscriptionCommands `cmd:"" group:"record"` // part: webhooks
 
-	Verify record.VerifyCommand `cmd:"" group:"record"`
-	Proof  record.ProofCommands `cmd:"" group:"record"`
+	Verify record.VerifyCommand `cmd:"" group:"record"` // part: proofs
+	Proof  record.ProofCommands `cmd:"" group:"record"` // part: proofs
 
 	Serve      serve.ServeCommand            `cmd:"" group:"run"`
 	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"` // part: mcp

@@ -156,7 +156,7 @@ func (p *Prover) manifest(ctx context.Context, tx database.Querier, x domain.Exp
 	err = database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&number) }, `
 		SELECT count(*)
 		FROM signed_checkpoints
-		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?`, x.Tenant, x.After, x.Through, signerID(p.key.signer))
+		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?`, x.Tenant, x.After, x.Through, signerID(p.key.Signer))
 	if skip = 1 + number/mostEarlier; err != nil {
 		return nil, err
 	}
@@ -172,5 +172,5 @@ func (p *Prover) manifest(ctx context.Context, tx database.Querier, x domain.Exp
 		SELECT note
 		FROM signed_checkpoints
 		WHERE tenant = ? AND size > ? AND size < ? AND signer = ?
-		ORDER BY size`, x.Tenant, x.After, x.Through, signerID(p.key.signer)))
+		ORDER BY size`, x.Tenant, x.After, x.Through, signerID(p.key.Signer)))
 }

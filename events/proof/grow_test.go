@@ -1,7 +1,6 @@
 package proof_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,59 +171,6 @@ func TestTheTablesOfTheLogRefuseChanges(t *testing.T) {
 		w.grow()
 		finds(t, w.verify(proof.Verification{}))
 	})
-}
-
-// A key can be made twice at once, and is one.
-func TestAKeyIsMadeOnceAndKept(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	keys := make(chan string)
-	for range 8 {
-		go func() {
-			key, err := proof.EnsureKey(directory, "annals.example")
-			if err != nil {
-				t.Error(err)
-				keys <- ""
-				return
-			}
-			keys <- key.Public()
-		}()
-	}
-	first := <-keys
-	for range 7 {
-		if key := <-keys; key != first {
-			t.Errorf("got %s and %s", first, key)
-		}
-	}
-	next := must(proof.NewKey(directory, "annals.example"))(t)
-	if got := proof.PublicKeys(directory); len(got) != 2 || got[0] != next.Public() || got[1] != first {
-		t.Errorf("got %v", got)
-	}
-	if _, err := proof.NewKey(directory, "no name"); err == nil {
-		t.Error("a name with a space is accepted")
-	}
-	if _, err := proof.OpenKey(t.TempDir()); !errors.Is(err, proof.ErrNoKey) {
-		t.Errorf("got %v, want %v", err, proof.ErrNoKey)
-	}
-}
-
-func TestServersWithOneKeyDeriveTheSameSecretForAPurpose(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	key := must(proof.EnsureKey(directory, "annals.example"))(t)
-	secret := must(key.Derive("sessions"))(t)
-	if again := must(must(proof.OpenKey(directory))(t).Derive("sessions"))(t); len(secret) != 32 || !bytes.Equal(secret, again) {
-		t.Errorf("got %x and %x", secret, again)
-	}
-	if other := must(key.Derive("another purpose"))(t); bytes.Equal(secret, other) {
-		t.Error("two purposes have one secret")
-	}
-	if other := must(newKey(t, "annals.example").Derive("sessions"))(t); bytes.Equal(secret, other) {
-		t.Error("two keys have one secret")
-	}
-	if _, err := (proof.Key{}).Derive("sessions"); !errors.Is(err, proof.ErrNoKey) {
-		t.Errorf("got %v, want %v", err, proof.ErrNoKey)
-	}
 }
 
 func TestANewKeyGoesOnWhereTheOldOneEnded(t *testing.T) {

@@ -20,13 +20,14 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/events/signing"
 )
 
 // Prover builds the trees of all tenants, signs them, and proves. It is safe for concurrent use.
 type Prover struct {
 	db      *database.DB
 	log     *follow.Log
-	key     Key
+	key     signing.Key
 	known   []string // the keys that it can verify with, by [signerID]
 	options Options
 }
@@ -45,7 +46,7 @@ type Options struct {
 }
 
 // NewProver makes a prover that signs with the key.
-func NewProver(db *database.DB, log *follow.Log, key Key, options Options) *Prover {
+func NewProver(db *database.DB, log *follow.Log, key signing.Key, options Options) *Prover {
 	options.Every = cmp.Or(options.Every, 10*time.Second)
 	options.Logger = cmp.Or(options.Logger, slog.Default())
 	if options.Clock == nil {
@@ -181,7 +182,7 @@ func (p *Prover) Consistency(ctx context.Context, tenant string, from, to int64)
 // settings name the key. unknown_keys are other keys that sign the log, and that this server does not have.
 func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
-		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.signer)},
+		Name: Name, Version: 1, State: "active", Settings: map[string]string{"key": signerID(p.key.Signer)},
 	}
 	unknown, err := p.unknownSigners(ctx, tenant)
 	if err != nil {

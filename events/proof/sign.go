@@ -87,7 +87,7 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 	if c.Root, err = tlog.TreeHash(size, reader); err != nil {
 		return c, failed("read the tree", err)
 	}
-	signed, err := note.Sign(&note.Note{Text: textOf(c)}, p.key.signer)
+	signed, err := note.Sign(&note.Note{Text: textOf(c)}, p.key.Signer)
 	if err != nil {
 		return c, fmt.Errorf("sign: %w", err)
 	}
@@ -96,7 +96,7 @@ func (p *Prover) sign(ctx context.Context, tenant string, atLeast int64) (domain
 }
 
 // origin distinguishes the log from all others.
-func (p *Prover) origin(tenant string) string { return p.key.Name() + "/" + tenant }
+func (p *Prover) origin(tenant string) string { return p.key.Signer.Name() + "/" + tenant }
 
 // lastSigned is the newest checkpoint of this key, with its time; zero values if there is none.
 func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkpoint, at database.Time, err error) {
@@ -107,7 +107,7 @@ func (p *Prover) lastSigned(ctx context.Context, tenant string) (c domain.Checkp
 		FROM signed_checkpoints
 		WHERE tenant = ? AND signer = ?
 		ORDER BY size DESC
-		LIMIT 1`, tenant, signerID(p.key.signer))
+		LIMIT 1`, tenant, signerID(p.key.Signer))
 	if err != nil || size == 0 {
 		return c, at, err
 	}
@@ -126,7 +126,7 @@ func (p *Prover) store(ctx context.Context, tenant string, c domain.Checkpoint) 
 			INSERT INTO signed_checkpoints (tenant, size, signer, note, signed_at)
 			VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`,
-			tenant, c.Size, signerID(p.key.signer), c.Note, now)
+			tenant, c.Size, signerID(p.key.Signer), c.Note, now)
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
 		p.options.Logger.WarnContext(ctx,
 			"the log was also signed with keys that this server does not have, so that it cannot be verified "+
 				"with its own: all servers of a database need the same log.key and log.pub",
-			"keys", unknown, "own", signerID(p.key.signer))
+			"keys", unknown, "own", signerID(p.key.Signer))
 	}
 }
 

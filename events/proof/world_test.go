@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -26,7 +27,7 @@ type world struct {
 	t      *testing.T
 	db     *database.DB
 	log    *follow.Log
-	key    proof.Key
+	key    signing.Key
 	prover *proof.Prover
 	by     domain.Principal
 }
@@ -75,9 +76,9 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	return w
 }
 
-func newKey(t *testing.T, name string) proof.Key {
+func newKey(t *testing.T, name string) signing.Key {
 	t.Helper()
-	key := must(proof.NewKey(t.TempDir(), name))(t)
+	key := must(signing.NewKey(t.TempDir(), name))(t)
 	return key
 }
 
@@ -181,7 +182,7 @@ func (w *world) signed(happens func()) domain.Checkpoint {
 }
 
 // signingWith is the same world with a prover that has another key.
-func (w *world) signingWith(key proof.Key) *world {
+func (w *world) signingWith(key signing.Key) *world {
 	other := *w
 	other.key, other.prover = key, proof.NewProver(w.db, w.log, key, proof.Options{})
 	return &other

@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 )
 
 func TestTheBrowserNamesTheStepThatAForgeryFails(t *testing.T) {
@@ -172,11 +173,11 @@ func (l *ledger) forgedNotes() (all []verification) {
 
 // otherKeys are keys that did not sign, and the steps that they fail.
 func (l *ledger) otherKeys() map[string]struct{ key, fails string } {
-	same := must(proof.NewKey(l.t.TempDir(), "annals.example/test"))(l.t).Public()
+	same := must(signing.NewKey(l.t.TempDir(), "annals.example/test"))(l.t).Public()
 	parts, others := strings.SplitN(l.key, "+", 3), strings.SplitN(same, "+", 3)
 	return map[string]struct{ key, fails string }{
 		"another key of this name":        {same, "signature"},
-		"a key of another name":           {must(proof.NewKey(l.t.TempDir(), "other"))(l.t).Public(), "signature"},
+		"a key of another name":           {must(signing.NewKey(l.t.TempDir(), "other"))(l.t).Public(), "signature"},
 		"another key's hash":              {parts[0] + "+" + others[1] + "+" + parts[2], "key signature"},
 		"the hash of the own key":         {parts[0] + "+" + parts[1] + "+" + others[2], "key signature"},
 		"a text that is no key":           {"annals", "key signature"},

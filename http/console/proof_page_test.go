@@ -7,7 +7,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console/browsertest"
 )
@@ -120,7 +120,7 @@ func TestThePageComparesWithAKeptProofAndAKeptCheckpoint(t *testing.T) {
 
 func TestThePageSaysThatTheServerHasAnotherKeyThanTheRememberedOne(t *testing.T) {
 	eachProving(t, func(t *testing.T, p *proving) {
-		p.key = must(proof.NewKey(t.TempDir(), "annals.example"))(t).Public()
+		p.key = must(signing.NewKey(t.TempDir(), "annals.example"))(t).Public()
 		p.open()
 		p.WaitFor("#key-changed:not([hidden])")
 		if got := p.failed(); !strings.HasSuffix(got, "signature") {

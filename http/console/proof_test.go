@@ -25,6 +25,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/projections"
@@ -48,7 +49,7 @@ type ledger struct {
 func newLedger(t *testing.T, db *database.DB) *ledger {
 	t.Helper()
 	directory := t.TempDir()
-	key := must(proof.NewKey(directory, "annals.example/test"))(t)
+	key := must(signing.NewKey(directory, "annals.example/test"))(t)
 	private := must(os.ReadFile(filepath.Join(directory, "log.key")))(t)
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
@@ -94,16 +95,6 @@ func (l *ledger) live(log *follow.Log, id string) {
 			CausationID: "k-1", Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", ReasonCode: "test",
 		},
 	}))(l.t)
-}
-
-func must[V any](value V, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
 }
 
 func (l *ledger) ReadHashes(indexes []int64) ([]tlog.Hash, error) {

@@ -18,7 +18,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/proof"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -68,12 +67,9 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
 	w := &world{t: t, db: db, log: base.Log}
-	key, err := proof.NewKey(t.TempDir(), "annals.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	prover := proof.NewProver(db, base.Log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
-	servertest.Follow(t, prover.Follow)
+	prover := servertest.Prover(t, db, base.Log, time.Nanosecond) // part: proofs
+	servertest.Follow(t, prover.Follow)                           // part: proofs
+	w.key = prover.Key()                                          // part: proofs
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
 	entrance := events.NewScrubbingWriter(base.Log.Log, true)
@@ -113,10 +109,9 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
-	if cfg.Callers.SessionKey, err = key.Derive("sessions"); err != nil {
-		t.Fatal(err)
-	}
+	cfg.Prover = prover // part: proofs
+	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log.Log)
+	cfg.Callers.SessionKey = []byte(rootKey)
 	var server *annalshttp.Server
 	deliver(t, base, &cfg, func() *annalshttp.Server { return server }) // part: webhooks
 	inner, err := client.New(client.Config{Timeout: -1, Retries: -1, Transport: client.Inside(http.HandlerFunc(
@@ -148,7 +143,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	server = cfg.New()
 	listening := httptest.NewServer(server.Handler())
 	t.Cleanup(listening.Close)
-	w.url, w.key = listening.URL, key.Public()
+	w.url = listening.URL
 	w.api = w.as(root)
 	return w
 }
@@ -278,4 +273,14 @@ func get(t *testing.T, c *http.Client, address string) (status int, to string) {
 	}
 	defer got.Body.Close()
 	return got.StatusCode, got.Header.Get("Location")
+}
+
+func must[V any](value V, err error) func(*testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
 }

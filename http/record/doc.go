@@ -1,2 +1,2 @@
-// Package record registers the operations on the log: events, histories, moments, proofs and exports.
+// Package record registers the operations on the log: events, histories, moments and protections.
 package record

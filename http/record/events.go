@@ -30,21 +30,17 @@ type Finder interface {
 type Record struct {
 	Finder Finder
 	Feeds  *Feeds
-	Prover Prover // nil if this server proves nothing
 	// Protections tells what protects the log from changes. Nil if unknown.
 	Protections func(context.Context) ([]domain.Protection, error)
 
-	api     *serve.API
-	events  visible.Events
-	exports chan struct{} // holds a token for each export that runs
+	api    *serve.API
+	events visible.Events
 }
 
 // Routes registers the operations.
 func (s Record) Routes(a *serve.API, events visible.Events) {
 	s.api, s.events = a, events
 	s.Feeds.begin(a, events)
-	s.exports = make(chan struct{}, mostExports)
-	s.proofRoutes()
 	tags := []string{"Questions"}
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Tags: tags,
@@ -92,6 +88,12 @@ func (s Record) Routes(a *serve.API, events visible.Events) {
 		Summary: "Read what happened to an item, oldest first",
 		Errors:  []int{http.StatusBadRequest, http.StatusNotFound},
 	}, s.history)
+	serve.Lookup(s.api, huma.Operation{
+		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: []string{"Proof"},
+		Summary:     "See what keeps the log from being changed",
+		Description: "What the database refuses to the role that serves. For auditors and admins.",
+		Errors:      []int{http.StatusNotFound},
+	}, s.walls)
 }
 
 type eventsInput struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/operate"
 	roomofpeople "github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/proofs" // part: proofs
 	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
@@ -33,7 +34,7 @@ type Config struct {
 	Rebuilder     operate.Rebuilder
 	Background    operate.Background
 	Eraser        operate.Eraser
-	Prover        record.Prover // part: proofs
+	Prover        proofs.Prover // part: proofs
 	Protections   func(context.Context) ([]domain.Protection, error)
 	Sessions      roomofsessions.Sessions
 	Scrubbing     scrubbing.Scrubbing
@@ -75,10 +76,8 @@ func (b Base) Config(t *testing.T) Config {
 func (c Config) New() *annalshttp.Server {
 	feeds := new(record.Feeds)
 	c.Rooms = append([]annalshttp.Room{
-		record.Record{
-			Finder: c.Events, Feeds: feeds, Protections: c.Protections,
-			Prover: c.Prover, // part: proofs
-		},
+		record.Record{Finder: c.Events, Feeds: feeds, Protections: c.Protections},
+		proofs.Room{Prover: c.Prover, Finder: c.Events}, // part: proofs
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Reader},
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies

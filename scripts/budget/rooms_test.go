@@ -12,13 +12,13 @@ const rooms = `
 domain/text domain/text/compare domain/text/scrub domain domain/briefing
 migrations
 database database/databasetest
-events/background events/codec events events/follow events/forward events/logtest events/proof
+events/background events/codec events/signing events events/follow events/forward events/logtest events/proof
 projections/rows projections/catalogue projections/people projections/keys projections/policies projections/sessions
 projections/words projections/browse projections/erasure projections/embedding/lexicon projections/embedding/static projections/embedding
  projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections
 projections/extraction projections/subscriptions
 http/api http/body http/egress http/document http/oidc http/client http/serve http/visible http/people http/keys
-http/operate http/scrubbing http/sessions http/record http/reports http/subscriptions http http/servertest http/scim http/viking http/mcp
+http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http http/servertest http/scim http/viking http/mcp
 http/console http/console/browsertest
 cmd/annals/terminal cmd/annals/backup cmd/annals/telemetry cmd/annals/serve cmd/annals/agents cmd/annals/foreign cmd/annals/knowledge cmd/annals/record cmd/annals/operate cmd/annals
 scripts/bench scripts/budget scripts/trace

@@ -18,7 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 )
 
 // Contents describe a backup.
@@ -86,7 +86,7 @@ func install(file, path string) error {
 func (s Source) write(ctx context.Context, file string) (c Contents, err error) {
 	c = Contents{
 		Format: format, MadeAt: time.Now().UTC().Truncate(time.Second), Program: terminal.Version().Version,
-		Engine: s.DB.Engine.String(), PublicKeys: proof.PublicKeys(s.Data),
+		Engine: s.DB.Engine.String(), PublicKeys: signing.PublicKeys(s.Data),
 	}
 	if c.Key, c.Encrypted, err = sealedKey(s.Data, s.Passphrase); err != nil {
 		return c, err
@@ -206,17 +206,8 @@ func Verify(ctx context.Context, file string, c Contents, logger *slog.Logger) e
 	if err != nil {
 		return err
 	}
-	report, err := proof.Verify(ctx, db, proof.Verification{Keys: c.PublicKeys})
-	if err = errors.Join(err, db.Close()); err != nil || report.Verified {
-		return err
-	}
-	first := report.Faults[0]
-	return &terminal.Failure{
-		Code: terminal.ExitFailed,
-		Detail: fmt.Sprintf("the log does not verify: tenant %s, position %d: %s", first.Tenant, first.Position,
-			first.Message),
-		Fix: "annals verify shows everything that is wrong in the database",
-	}
+	err = verifyLog(ctx, db, c) // part: proofs
+	return errors.Join(err, db.Close())
 }
 
 // CopyTo copies the tables of a backup, which must have the schema of this program, to a database without events, in
@@ -244,7 +235,7 @@ func CopyTo(
 
 // sealedKey is the signing key in a directory; nil if there is none.
 func sealedKey(directory, passphrase string) (key []byte, encrypted bool, err error) {
-	key, err = os.ReadFile(filepath.Join(directory, proof.PrivateFile))
+	key, err = os.ReadFile(filepath.Join(directory, signing.PrivateFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, false, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/backup"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/projections"
 )
 
@@ -35,7 +35,7 @@ func TestPlacesKeepTheNewestBackups(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	data, ctx := t.TempDir(), t.Context()
-	if _, err := proof.NewKey(data, "test"); err != nil {
+	if _, err := signing.NewKey(data, "test"); err != nil {
 		t.Fatal(err)
 	}
 	logger := databasetest.Log(t)
@@ -103,7 +103,7 @@ func TestPlacesKeepTheNewestBackups(t *testing.T) {
 			}
 			contents, err := backup.Check(ctx, file, name, logger)
 			key, _ := contents.OpenKey("")
-			want, _ := os.ReadFile(filepath.Join(data, proof.PrivateFile))
+			want, _ := os.ReadFile(filepath.Join(data, signing.PrivateFile))
 			if err != nil || string(key) != string(want) {
 				t.Errorf("%s of %s: %v", name, address, err)
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/projections"
@@ -203,7 +202,7 @@ func (e *EraseCommand) certificate(ctx context.Context, c *terminal.Console, ser
 			Fix: "annals history " + e.Certificate + " shows what is",
 		}
 	}
-	var certificate proof.Certificate
+	var certificate api.Inclusion
 	a, err := server.Do(ctx, client.Get("v1", "log", "proof", found.Items[0].EventID), &certificate)
 	if err != nil {
 		return err

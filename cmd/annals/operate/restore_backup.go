@@ -20,7 +20,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/catalogue"
 	projection "github.com/annals-kb/annals/projections/rebuild"
@@ -141,7 +141,7 @@ func checkEmpty(ctx context.Context, to serve.Config, logger *slog.Logger) (err 
 
 // checkKey refuses to replace another signing key.
 func checkKey(directory string, key []byte) error {
-	have, err := os.ReadFile(filepath.Join(directory, proof.PrivateFile))
+	have, err := os.ReadFile(filepath.Join(directory, signing.PrivateFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || len(key) == 0:
 		return nil
@@ -262,10 +262,10 @@ func (s *stage) restore(ctx context.Context, to serve.Config, key []byte) error 
 
 func (s *stage) putKey(directory string, key []byte) (err error) {
 	if len(key) > 0 {
-		err = terminal.WriteText(s.console, filepath.Join(directory, proof.PrivateFile), key)
+		err = terminal.WriteText(s.console, filepath.Join(directory, signing.PrivateFile), key)
 	}
 	for _, public := range slices.Backward(s.contents.PublicKeys) { // the newest last, so that it comes first
-		err = errors.Join(err, proof.Publish(directory, public))
+		err = errors.Join(err, signing.Publish(directory, public))
 	}
 	return err
 }

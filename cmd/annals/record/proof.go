@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -232,19 +233,19 @@ type proofNewKeyCommand struct {
 }
 
 func (p *proofNewKeyCommand) Run(c *terminal.Console) error {
-	if err := proof.CheckName(p.LogName); err != nil {
+	if err := signing.CheckName(p.LogName); err != nil {
 		return terminal.Wrong("as in --log-name annals.example.com", "%s", err)
 	}
 	data := p.Opened(c).Data
 	if err := serve.CreateData(data); err != nil {
 		return err
 	}
-	key, err := proof.NewKey(data, p.LogName)
+	key, err := signing.NewKey(data, p.LogName)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return c.Document(map[string]any{"key": key.Public(), "known": proof.PublicKeys(data)})
+		return c.Document(map[string]any{"key": key.Public(), "known": signing.PublicKeys(data)})
 	}
 	c.Print("%s", key.Public())
 	return nil

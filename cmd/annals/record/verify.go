@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -109,7 +110,7 @@ func (v *VerifyCommand) verifyDatabase(
 ) (_ *verified, err error) {
 	storage := v.Opened(c)
 	if len(verification.Keys) == 0 {
-		verification.Keys = proof.PublicKeys(storage.Data)
+		verification.Keys = signing.PublicKeys(storage.Data)
 	}
 	db, err := database.OpenReadOnly(ctx, storage.Database, v.Logger(c))
 	if err != nil {

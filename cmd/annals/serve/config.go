@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -149,7 +149,7 @@ func (c Config) validate() error {
 		problems = append(problems, fmt.Errorf("ANNALS_ROOT_KEY must have at least %d characters, "+
 			"as openssl rand -hex 32 makes them", shortestRootKey))
 	}
-	if err := proof.CheckName(c.LogName); err != nil {
+	if err := signing.CheckName(c.LogName); err != nil {
 		problems = append(problems, fmt.Errorf("log-name (ANNALS_LOG_NAME): %w", err))
 	}
 	if err := checkData(c.Data); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	annalshttp "github.com/annals-kb/annals/http"
 	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/record"
@@ -33,7 +33,7 @@ type core struct {
 	db        *database.DB
 	log       *follow.Log
 	knowledge *projections.Knowledge
-	key       proof.Key // from which secrets are derived
+	key       signing.Key // from which secrets are derived
 	keys      *keys.Keys
 	eraser    *erasure.Eraser
 	entrance  *events.ScrubbingWriter // the writer of background work

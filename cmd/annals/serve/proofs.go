@@ -6,13 +6,17 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/proofs"
 )
 
-// openProofs signs the log. It offers the proofs.
+// openProofs signs the log, and proves it. It offers the state of the proofs.
 func openProofs(_ context.Context, c *core) (part, error) {
-	prover := proof.NewProver(c.db, c.log, c.key, proof.Options{Logger: c.logger, Known: proof.PublicKeys(c.cfg.Data)})
+	prover := proof.NewProver(c.db, c.log, c.key, proof.Options{Logger: c.logger, Known: signing.PublicKeys(c.cfg.Data)})
 	return part{
 		follow: []func(*message.Router){prover.Follow}, run: []func(context.Context){prover.Keep},
-		offers: []any{prover}, finish: prover.Finish,
+		offers: []any{prover}, rooms: []annalshttp.Room{proofs.Room{Prover: prover, Finder: c.log.Finder}},
+		finish: prover.Finish,
 	}, nil
 }

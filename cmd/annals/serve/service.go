@@ -17,7 +17,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/projections"
@@ -36,7 +36,7 @@ type Service struct {
 func OpenService(
 	ctx context.Context, cfg Config, embedder, previous embedding.Embedder, logger *slog.Logger,
 ) (*Service, error) {
-	if _, err := proof.OpenKey(cfg.Data); err != nil && !errors.Is(err, proof.ErrNoKey) {
+	if _, err := signing.OpenKey(cfg.Data); err != nil && !errors.Is(err, signing.ErrNoKey) {
 		return nil, err
 	}
 	db, err := OpenDatabase(ctx, cfg, logger)

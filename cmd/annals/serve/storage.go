@@ -11,7 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/events/proof"
+	"github.com/annals-kb/annals/events/signing"
 )
 
 // isAbsentFile tells whether the database is a file that does not exist, which opening it would create.
@@ -77,11 +77,11 @@ func (s Storage) CreateDirectory() error {
 }
 
 // signingKey is the key that signs the log; it is created if there is none.
-func (c Config) signingKey() (proof.Key, error) {
+func (c Config) signingKey() (signing.Key, error) {
 	if err := CreateData(c.Data); err != nil {
-		return proof.Key{}, err
+		return signing.Key{}, err
 	}
-	return proof.EnsureKey(c.Data, c.LogName)
+	return signing.EnsureKey(c.Data, c.LogName)
 }
 
 // isOpenWithoutKeys tells whether the server is in no-auth mode while there are no keys.

@@ -10,6 +10,7 @@ import (
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	httppeople "github.com/annals-kb/annals/http/people"
+	"github.com/annals-kb/annals/http/proofs" // part: proofs
 	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
@@ -23,7 +24,6 @@ import (
 // surface configures the API: the rooms of the core, and what the parts hand over.
 func (c *core) surface() annalshttp.Config {
 	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log}
-	prover := offered[record.Prover](c)
 	health := operate.Health{Probes: []operate.Probe{
 		{Name: "database", Check: c.db.Answers},
 		{Name: "schema", Check: c.knowledge.Complete},
@@ -36,9 +36,7 @@ func (c *core) surface() annalshttp.Config {
 		PublicURL: c.cfg.PublicURL, Logger: c.logger, Registry: c.registry, Version: terminal.Version().Version,
 		Rate: c.cfg.Rate, PreStopDelay: c.cfg.PreStopDelay, ShutdownTimeout: c.cfg.ShutdownTimeout,
 		Rooms: []annalshttp.Room{
-			record.Record{
-				Finder: c.log.Finder, Feeds: c.feeds, Prover: prover, Protections: ProtectionsOf(c.db),
-			},
+			record.Record{Finder: c.log.Finder, Feeds: c.feeds, Protections: ProtectionsOf(c.db)},
 			httppeople.Room{Directory: directory, Keys: c.keys, Items: c.reader},
 			httpsessions.Room{Sessions: known},
 			reports.Room{
@@ -47,7 +45,8 @@ func (c *core) surface() annalshttp.Config {
 			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.reader},
 			operate.Projections{
 				Rebuilder: offered[operate.Rebuilder](c), Background: projections.Background{Log: c.log, Past: c.reader.Past},
-				Inline: c.reader, Proof: prover, Log: c.log.Finder,
+				Inline: c.reader, Log: c.log.Finder,
+				Proof: offered[proofs.Prover](c), // part: proofs
 			},
 			operate.Debug{Warnings: c.cfg.warned.text},
 		},

@@ -1,4 +1,6 @@
-package proof
+// Package signing keeps the signing key of a log in the data directory. Its one rule: all other secrets of the servers
+// are derived from this key, so that servers with one directory agree on them.
+package signing
 
 import (
 	"crypto/ed25519"
@@ -18,18 +20,16 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Key signs checkpoints.
+// Key is a signing key of Ed25519.
 type Key struct {
-	signer note.Signer
+	Signer note.Signer
+
 	public string
 	seed   []byte
 }
 
 // Public is the public key for verification: NAME+HASH+KEY, one line.
 func (k Key) Public() string { return k.public }
-
-// Name is the name of the key; every origin begins with it.
-func (k Key) Name() string { return k.signer.Name() }
 
 // Derive returns 32 secret bytes for a purpose (HKDF with SHA-256, RFC 5869). They are the same on all servers with
 // this key, and do not reveal the key.
@@ -79,7 +79,7 @@ func OpenKey(directory string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	return Key{signer: signer, public: public, seed: seed}, Publish(directory, public)
+	return Key{Signer: signer, public: public, seed: seed}, Publish(directory, public)
 }
 
 // seedOf is the secret part of a private key. The private key ends with the seed of Ed25519 in base64, after a byte for

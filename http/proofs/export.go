@@ -1,4 +1,4 @@
-package record
+package proofs
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type exportLogInput struct {
 const mostExports = 2
 
 // exportLog answers with the log as it is stored. An export without progress ends after Config.Timeout.
-func (s Record) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) (*serve.Streamed, error) {
+func (s Room) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) (*serve.Streamed, error) {
 	x := domain.Export{
 		Tenant:  c.Principal.Tenant,
 		After:   in.After.Read(&c.Found, "after", 0, serve.NoLimit),
@@ -81,7 +81,7 @@ func (s Record) exportLog(_ context.Context, c *serve.Call, in *exportLogInput) 
 
 // copyUntilShutdown copies until the reader ends, the caller stops reading or loses rights, or the server shuts down.
 // Each piece restarts the timer that ends an export without progress. After an error the output is incomplete.
-func (s Record) copyUntilShutdown(c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
+func (s Room) copyUntilShutdown(c *serve.Call, buffer []byte, n int, from io.Reader, stalled *time.Timer) error {
 	control := http.NewResponseController(c.Response)
 	for {
 		stalled.Reset(s.api.Timeout)

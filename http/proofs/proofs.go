@@ -1,4 +1,4 @@
-package record
+package proofs
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
 )
 
 // Prover proves that the log was not changed.
@@ -34,8 +35,23 @@ type Prover interface {
 	Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error)
 }
 
-func (s Record) proofRoutes() {
-	a := s.api.Requiring(s.Prover, "this server proves nothing")
+// Room is the operations on proofs.
+type Room struct {
+	Prover Prover // nil if this server proves nothing
+	// Finder finds what a record of a proof refers to.
+	Finder interface {
+		Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error)
+	}
+
+	api     *serve.API
+	events  visible.Events
+	exports chan struct{} // holds a token for each export that runs
+}
+
+// Routes registers the operations.
+func (s Room) Routes(a *serve.API, events visible.Events) {
+	a = a.Requiring(s.Prover, "this server proves nothing")
+	s.api, s.events, s.exports = a, events, make(chan struct{}, mostExports)
 	tags := []string{"Proof"}
 	serve.Lookup(a, huma.Operation{
 		OperationID: "log-key", Method: http.MethodGet, Path: "/v1/log/key", Tags: tags,
@@ -60,12 +76,6 @@ func (s Record) proofRoutes() {
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
 		Summary: "Prove that the log was only appended to between two checkpoints",
 	}, s.consistency)
-	serve.Lookup(s.api, huma.Operation{
-		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: tags,
-		Summary:     "See what keeps the log from being changed",
-		Description: "What the database refuses to the role that serves. For auditors and admins.",
-		Errors:      []int{http.StatusNotFound},
-	}, s.walls)
 	serve.Handle(a, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,
 		Summary: "Export the log as it is stored, with what proves it",
@@ -81,16 +91,20 @@ func (s Record) proofRoutes() {
 	}, s.exportLog)
 }
 
+type eventInput struct {
+	EventID string `path:"event_id" doc:"The event's id: of Annals-Events, or of a history."`
+}
+
 type consistencyInput struct {
 	From serve.Integer `query:"from" doc:"The size of the checkpoint that you kept."`
 	To   serve.Integer `query:"to" doc:"The size of a later one; of the newest if left out."`
 }
 
-func (s Record) logKey(context.Context, *serve.Call, *struct{}) (api.LogKey, error) {
+func (s Room) logKey(context.Context, *serve.Call, *struct{}) (api.LogKey, error) {
 	return api.LogKey{Key: s.Prover.Key()}, nil
 }
 
-func (s Record) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Checkpoint, err error) {
+func (s Room) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Checkpoint, err error) {
 	made, err := s.Prover.Checkpoint(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
@@ -102,7 +116,7 @@ func (s Record) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out
 	return checkpointOf(made), nil
 }
 
-func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out api.Inclusion, err error) {
+func (s Room) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out api.Inclusion, err error) {
 	entry, err := s.Prover.Entry(ctx, c.Principal.Tenant, in.EventID)
 	if err != nil {
 		return out, err
@@ -130,7 +144,7 @@ func (s Record) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (o
 }
 
 // withoutReferences is the record of a proof; nil if it names something that the caller may not see. Its hash stays.
-func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domain.Inclusion) ([]byte, error) {
+func (s Room) withoutReferences(ctx context.Context, c *serve.Call, made domain.Inclusion) ([]byte, error) {
 	if c.Principal.SeesAll() {
 		return made.Record, nil
 	}
@@ -147,7 +161,7 @@ func (s Record) withoutReferences(ctx context.Context, c *serve.Call, made domai
 	return made.Record, nil
 }
 
-func (s Record) consistency(
+func (s Room) consistency(
 	ctx context.Context, c *serve.Call, in *consistencyInput,
 ) (*serve.Output[api.Consistency], error) {
 	from, to := in.From.Read(&c.Found, "from", 1, serve.NoLimit), in.To.Read(&c.Found, "to", 1, serve.NoLimit)
@@ -172,15 +186,3 @@ func checkpointOf(c domain.Checkpoint) api.Checkpoint {
 }
 
 func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
-
-func (s Record) walls(ctx context.Context, c *serve.Call, _ *struct{}) (out api.Protections, err error) {
-	switch {
-	case !c.Principal.SeesAll():
-		return out, domain.Refuse(domain.ErrForbidden, "only auditors and admins see the protections")
-	case s.Protections == nil:
-		return out, domain.Refuse(domain.ErrNotFound, "this server does not know its protections")
-	}
-	all, err := s.Protections(ctx)
-	out.Items = serve.Map(all, func(p domain.Protection) api.Protection { return api.Protection(p) })
-	return out, err
-}
