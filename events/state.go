@@ -256,7 +256,7 @@ func (k storedState) says(s domain.Stream) bool {
 	return err == nil && k.version == s.Version && k.position == s.Position && bytes.Equal(k.state, state)
 }
 
-// RepairStates computes the rows of streams again.
+// RepairStates computes the rows of streams again, and lets the inline projection do so with its own.
 func (l *Log) RepairStates(ctx context.Context, tenant string, names []string) error {
 	return l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.LockTenant(ctx, tx, tenant); err != nil {
@@ -270,9 +270,21 @@ func (l *Log) RepairStates(ctx context.Context, tenant string, names []string) e
 		if err := b.streams.refresh(ctx, tx); err != nil {
 			return err
 		}
+		stage, err := l.inline.Load(ctx, tx, tenant, nil, nil)
+		if err != nil {
+			return fmt.Errorf("load inline projection: %w", err)
+		}
 		for _, name := range names {
 			if b.streams.known[name].Exists() {
 				b.streams.changed[name] = true
+				for event, err := range plainEvents(ctx, tx, tenant, name, 0) {
+					if err == nil {
+						err = stage.Apply(event)
+					}
+					if err != nil {
+						return err
+					}
+				}
 				continue
 			}
 			if _, err := tx.ExecContext(ctx, "DELETE FROM streams WHERE tenant = ? AND stream = ?", tenant, name); err != nil {
@@ -283,6 +295,6 @@ func (l *Log) RepairStates(ctx context.Context, tenant string, names []string) e
 		if err != nil {
 			return err
 		}
-		return inserts.Run(ctx, tx)
+		return stage.Save(ctx, inserts)
 	})
 }

@@ -115,8 +115,15 @@ func TestPiecesThatAreStoredPerScopeAreFoundAndReplaced(t *testing.T) {
 		w.remember("b", "water the tomatoes in the garden every morning", "team:pay", "team:web")
 		w.understand()
 		noError(t, w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			earlier := `(
+				tenant TEXT NOT NULL, scope TEXT NOT NULL, number INTEGER NOT NULL, piece INTEGER NOT NULL,
+				text_hash BLOB NOT NULL, sketch BLOB NOT NULL)`
+			if w.db.Engine == database.Postgres {
+				earlier = "(LIKE meaning_1)"
+			}
 			_, err := tx.ExecContext(ctx, `
-				CREATE TABLE earlier AS
+				CREATE TABLE earlier `+earlier+`;
+				INSERT INTO earlier (tenant, scope, number, piece, text_hash, sketch)
 				SELECT m.tenant, s.scope, m.number, m.piece, m.text_hash, m.sketch
 				FROM meaning_1 AS m
 				CROSS JOIN (SELECT 'team:pay' AS scope UNION SELECT 'team:web') AS s;

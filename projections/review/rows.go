@@ -23,7 +23,8 @@ func Keep(tx bun.IDB, tenant string, events []domain.Event, script *rows.Script)
 			closed = append(closed, id)
 		}
 	}
-	script.InsertRows("proposals", []string{"tenant", "proposal", "item", "kind", "score", "at", "is_open"}, made, "")
+	script.InsertRows("proposals", []string{"tenant", "proposal", "item", "kind", "score", "at", "is_open"}, made,
+		"ON CONFLICT (tenant, proposal, item) DO UPDATE SET is_open = excluded.is_open")
 	if len(closed) > 0 {
 		script.AddQuery(tx.NewUpdate().TableExpr("proposals").Set("is_open = ?", false).
 			Where("tenant = ?", tenant).Where("proposal IN (?)", bun.List(closed)))
