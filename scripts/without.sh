@@ -24,14 +24,14 @@ paths() {
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
 	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
-	foreign) echo cmd/annals/foreign cmd/annals/record/import.go ;;
+	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
 	documents) echo http/document cmd/annals/serve/documents.go ;;
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry"
+all="scim nats oidc mcp console viking backup telemetry agents foreign"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
