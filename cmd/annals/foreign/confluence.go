@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/annals-kb/annals/cmd/annals/markdown"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/document" // part: documents
 )
 
 var (
@@ -57,9 +57,10 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 		}
 	}
 	item := markdown.Item{Type: "definition", ID: in.ID(path.Join(path.Dir(file), "confluence"), number[1]), Task: said(title)}
-	if item.Content, err = document.HTML(main); err != nil {
-		return nil, err
-	}
+	item.Content = said(main)
+	if text, err := document.HTML(main); err == nil { // part: documents
+		item.Content = text // part: documents
+	} // part: documents
 	if len(above) > 0 {
 		item.Task = strings.TrimPrefix(item.Task, above[0]+" : ")
 	}
