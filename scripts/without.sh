@@ -21,7 +21,7 @@ paths() {
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
 	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
 	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go ;;
-	extraction) echo projections/extraction cmd/annals/serve/extraction.go ;;
+	extraction) echo projections/extraction cmd/annals/serve/extraction.go http/*/extraction_test.go http/viking/session_retry_test.go projections/review/judge_test.go ;;
 	proofs) echo events/proof cmd/annals/serve/proofs.go http/proof_test.go http/record/proof.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go ;;
 	foreign) echo cmd/annals/foreign ;;
@@ -31,7 +31,7 @@ paths() {
 	esac
 }
 # These can be deleted. The others above are on their way.
-all="scim nats oidc mcp console viking backup telemetry agents foreign documents"
+all="scim nats oidc mcp console viking backup telemetry agents foreign documents extraction"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
