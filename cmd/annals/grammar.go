@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/annals-kb/annals/cmd/annals/agents"
+	"github.com/annals-kb/annals/cmd/annals/agents" // part: agents
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
 	"github.com/annals-kb/annals/cmd/annals/operate"
 	"github.com/annals-kb/annals/cmd/annals/record"
@@ -51,11 +51,11 @@ type grammar struct {
 
 	Serve      serve.ServeCommand            `cmd:"" group:"run"`
 	MCP        serve.McpCommand              `cmd:"" name:"mcp" group:"run"` // part: mcp
-	Install    agents.InstallCommand         `cmd:"" group:"run"`
-	Uninstall  agents.UninstallCommand       `cmd:"" group:"run"`
-	Hook       agents.HookCommand            `cmd:"" group:"run"`
-	Console    serve.ConsoleCommand          `cmd:"" group:"run"` // part: console
-	Backup     operate.BackupCommand         `cmd:"" group:"run"` // part: backup
+	Install    agents.InstallCommand         `cmd:"" group:"run"`            // part: agents
+	Uninstall  agents.UninstallCommand       `cmd:"" group:"run"`            // part: agents
+	Hook       agents.HookCommand            `cmd:"" group:"run"`            // part: agents
+	Console    serve.ConsoleCommand          `cmd:"" group:"run"`            // part: console
+	Backup     operate.BackupCommand         `cmd:"" group:"run"`            // part: backup
 	Migrate    operate.MigrateCommand        `cmd:"" group:"run"`
 	Rebuild    operate.RebuildCommand        `cmd:"" group:"run"`
 	Replay     operate.ReplayCommand         `cmd:"" group:"run"`

@@ -11,11 +11,11 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/document" // part: documents
 )
 
 func main() {
-	document.Aside()
+	document.Aside() // part: documents
 	forgetEmpty(os.Environ())
 	if err := takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
 		fmt.Fprintln(os.Stderr, "annals: read the credentials of the service:", err)

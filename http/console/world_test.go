@@ -27,10 +27,9 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking" // part: viking
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/extraction"
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/rebuild"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/sessions" // part: viking
 )
 
 const rootKey = "0123456789abcdef0123456789abcdef"
@@ -74,11 +73,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	cfg := base.Config(t)
 	entrance := events.NewScrubbingWriter(base.Log.Log, true)
 	cfg.Writer = entrance
-	worker := extraction.NewWorker(extraction.Options{
-		Log: base.Log, Writer: entrance, Reader: base.Knowledge, Archivist: sessions.Sessions{Log: base.Log},
-		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
-	})
-	servertest.Follow(t, worker.Follow)
+	learn(t, base, entrance) // part: extraction
 	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}

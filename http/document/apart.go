@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"time"
+
+	"golang.org/x/net/html"
 )
 
 // Apart reads PDFs in a child process, which is killed when it takes too much time or memory. It is safe for
@@ -74,6 +76,12 @@ func (a *Apart) PDF(ctx context.Context, content []byte) (string, error) {
 	}
 	return "", ErrTooMuch
 }
+
+// DOCX is [DOCX], which needs no process of its own.
+func (a *Apart) DOCX(content []byte) (string, error) { return DOCX(content) }
+
+// HTML is [HTML], likewise.
+func (a *Apart) HTML(part *html.Node) (string, error) { return HTML(part) }
 
 // bounded is a buffer of limited size.
 type bounded struct {

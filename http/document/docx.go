@@ -26,7 +26,7 @@ func DOCX(content []byte) (string, error) {
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	limited := &io.LimitedReader{R: file, N: mostXML}
-	text, err := body(xml.NewDecoder(limited))
+	text, err := paragraphs(xml.NewDecoder(limited))
 	switch {
 	case limited.N <= 0, errors.Is(err, ErrTooMuch):
 		return "", ErrTooMuch
@@ -45,8 +45,8 @@ type paragraph struct {
 	item  bool // of a list
 }
 
-// body reads paragraphs. It ignores the prefixes of names, which vary without a difference in meaning.
-func body(decoder *xml.Decoder) (string, error) {
+// paragraphs reads the text. It ignores the prefixes of names, which vary without a difference in meaning.
+func paragraphs(decoder *xml.Decoder) (string, error) {
 	var all strings.Builder
 	p, cells := &paragraph{}, 0
 	for {

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/ledongthuc/pdf"
+
+	"github.com/annals-kb/annals/http/body"
 )
 
 // mostText limits the bytes of a file's text: more than any book.
 const mostText = 8 << 20
 
-// The reasons why a file cannot be read.
+// The reasons why a file cannot be read. Callers know them without this package.
 var (
-	// ErrUnreadable says that a file has no readable text: it is damaged, encrypted, or made of images.
-	ErrUnreadable = errors.New("unreadable")
-	// ErrTooMuch says that reading a file would take too much time or memory, or give too much text.
-	ErrTooMuch = errors.New("too much to read")
+	ErrUnreadable = body.ErrUnreadable
+	ErrTooMuch    = body.ErrTooMuch
 )
 
 // PDF is the text of a PDF, with headings in Markdown. A file can cause endless work, endless memory, or a crash: see

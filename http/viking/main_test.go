@@ -5,10 +5,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/document" // part: documents
 )
 
 func TestMain(m *testing.M) {
-	document.Aside()
+	document.Aside() // part: documents
 	goleak.VerifyTestMain(m)
 }

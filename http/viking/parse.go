@@ -13,8 +13,15 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/body"
 )
+
+// Documents reads documents as Markdown. An error matches body.ErrUnreadable or body.ErrTooMuch.
+type Documents interface {
+	PDF(ctx context.Context, content []byte) (string, error)
+	DOCX(content []byte) (string, error)
+	HTML(page *html.Node) (string, error)
+}
 
 // textual are the extensions of files that are always text.
 var textual = strings.Fields(`
@@ -57,17 +64,18 @@ func (f source) kind() string {
 	return cmp.Or(kind, anyType)
 }
 
-// text is the file's text; false for a binary file or an unknown encoding.
-func (f source) text() (string, bool) {
+// text is the text of a file; false for a binary file or an unknown encoding.
+func (s resources) text(f source) (string, bool) {
 	extension, kind := f.extension(), f.kind()
 	if !f.mayBeText() {
 		return "", false
 	}
-	content, err := document.Text(f.bytes)
-	if extension == ".html" || extension == ".htm" || kind == "text/html" {
+	content, err := body.Text(f.bytes)
+	isHTML := extension == ".html" || extension == ".htm" || kind == "text/html"
+	if isHTML && s.documents != nil {
 		var page *html.Node
 		if page, err = html.Parse(strings.NewReader(content)); err == nil {
-			content, err = document.HTML(page)
+			content, err = s.documents.HTML(page)
 		}
 	}
 	return content, err == nil
@@ -90,18 +98,18 @@ const (
 // parse reads the text of a file, or tells why it could not. It refuses a file that would take too much time or
 // memory.
 func (s resources) parse(ctx context.Context, f *source) (why string, err error) {
-	if f.content, f.isText = f.text(); f.isText || len(f.bytes) == 0 {
+	if f.content, f.isText = s.text(*f); f.isText || len(f.bytes) == 0 {
 		f.isText = true
 		return "", nil
 	}
 	isPDF, isDOCX := f.extension() == ".pdf" || f.kind() == pdfType, f.extension() == ".docx" || f.kind() == docxType
 	medium, _, _ := strings.Cut(f.kind(), "/")
 	switch {
-	case isPDF && s.pdf != nil:
-		f.content, err = s.pdf(ctx, f.bytes)
+	case isPDF && s.documents != nil:
+		f.content, err = s.documents.PDF(ctx, f.bytes)
 		why = "it is damaged, encrypted, or made of images alone"
-	case isDOCX:
-		f.content, err = document.DOCX(f.bytes)
+	case isDOCX && s.documents != nil:
+		f.content, err = s.documents.DOCX(f.bytes)
 		why = "it is damaged or encrypted, or has no text"
 	case slices.Contains([]string{"image", "audio", "video"}, medium): // not read
 		return "", nil
@@ -111,11 +119,11 @@ func (s resources) parse(ctx context.Context, f *source) (why string, err error)
 		return storedUnread("files of this kind are not read"), nil
 	}
 	switch {
-	case errors.Is(err, document.ErrTooMuch):
+	case errors.Is(err, body.ErrTooMuch):
 		return storedUnread("it would take too much to read it"), domain.Refuse(
 			domain.ErrTooLarge, "it would take too much to read the file",
 		).WithFix("divide it, or send its text")
-	case errors.Is(err, document.ErrUnreadable):
+	case errors.Is(err, body.ErrUnreadable):
 		return storedUnread(why), nil
 	}
 	f.isText = err == nil

@@ -19,13 +19,13 @@ import (
 
 // resources makes items of files, directories and web pages.
 type resources struct {
-	tree    tree
-	editor  editor
-	index   index
-	files   Files
-	fetcher *http.Client
-	host    []string                                                  // directories of this machine
-	pdf     func(ctx context.Context, content []byte) (string, error) // nil to store PDFs as bytes
+	tree      tree
+	editor    editor
+	index     index
+	files     Files
+	fetcher   *http.Client
+	host      []string  // directories of this machine
+	documents Documents // nil to store them as bytes
 }
 
 func (s resources) routes(on route) {

@@ -41,9 +41,8 @@ type Config struct {
 	FetchPrivate bool
 	// HostPaths are the directories of this machine whose files callers may add.
 	HostPaths []string
-	// PDF reads the text of a PDF. The error matches document.ErrUnreadable or document.ErrTooMuch. Nil to store PDFs
-	// as bytes.
-	PDF func(ctx context.Context, content []byte) (string, error)
+	// Documents reads the texts of documents. Nil to store them as bytes.
+	Documents Documents
 	// Recorder records accesses. Nil for none.
 	Recorder Recorder
 	// Probes are asked by /ready, all at once.
@@ -84,7 +83,7 @@ func (cfg Config) routes() []func(route) {
 		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, accesses: records}
 		adds    = resources{
 			tree: reads, editor: edits, index: indexes, files: cfg.Files, fetcher: fetcher(cfg.FetchPrivate),
-			host: cfg.HostPaths, pdf: cfg.PDF,
+			host: cfg.HostPaths, documents: cfg.Documents,
 		}
 		learns = tasks{sessions: cfg.Sessions, tree: reads}
 	)

@@ -2,7 +2,6 @@ package viking_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -10,12 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
-	"github.com/annals-kb/annals/projections/extraction"
-	"github.com/annals-kb/annals/projections/sessions"
+	"github.com/annals-kb/annals/projections/extraction" // part: extraction
 )
 
 const sessionsPath = "/api/v1/sessions"
@@ -23,15 +19,7 @@ const sessionsPath = "/api/v1/sessions"
 // learning lets knowledge be extracted, as while serving.
 func (w *world) learning() {
 	w.t.Helper()
-	w.learningBy(extraction.BuiltIn{})
-}
-
-func (w *world) learningBy(extractor extraction.Extractor) {
-	w.t.Helper()
-	servertest.Follow(w.t, extraction.NewWorker(extraction.Options{
-		Log: w.log, Writer: w.log, Reader: w.base, Archivist: sessions.Sessions{Log: w.log}, Extractor: extractor,
-		Logger: databasetest.Log(w.t),
-	}).Follow)
+	w.learningBy(extraction.BuiltIn{}) // part: extraction
 }
 
 func TestAnAgentsOwnSessionLiesInItsOwnSpace(t *testing.T) {
@@ -169,24 +157,6 @@ type lateSessions struct{ viking.Sessions }
 
 func (lateSessions) AwaitExtraction(context.Context, string, int64) error {
 	return context.DeadlineExceeded
-}
-
-type refusing struct{}
-
-func (refusing) Name() string { return "refusing" }
-func (refusing) Extract(context.Context, extraction.Conversation) (extraction.Result, error) {
-	return extraction.Result{}, errors.New("the endpoint refuses the key")
-}
-
-func TestExtractSaysThatNothingCouldBeExtracted(t *testing.T) {
-	each(t, open, func(t *testing.T, w *world) {
-		w.learningBy(refusing{})
-		w.ask("POST", sessionsPath+"/s1/messages", `{"role":"user","content":"My timezone is Europe/Berlin."}`).object()
-		for range 2 {
-			like(t, w.ask("POST", sessionsPath+"/s1/extract", nil).refused(http.StatusServiceUnavailable, "UNAVAILABLE"),
-				containing("refuses the key"))
-		}
-	})
 }
 
 // Clients that store what a user wants remembered open a session, add one message, extract and delete it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // skills answers requests about skills.
@@ -133,7 +133,7 @@ func (s skills) putFiles(ctx context.Context, q *query, at address, main *domain
 	in := resourceRequest{scopes: main.Scopes}
 	for i := range files {
 		f := &files[i]
-		if text, err := document.Text(f.bytes); err == nil && len(text) <= domain.MaxContent {
+		if text, err := body.Text(f.bytes); err == nil && len(text) <= domain.MaxContent {
 			f.content, f.isText = text, true
 		}
 	}

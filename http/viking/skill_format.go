@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // skill is a skill from a text with front matter, an object or an MCP tool.
@@ -153,7 +153,7 @@ func skillOfFiles(directory source) (skill, error) {
 		return skill{}, noSkill("the archive must have one SKILL.md, at its top or in its only directory")
 	}
 	main := directory.files[texts[0]]
-	text, err := document.Text(main.bytes)
+	text, err := body.Text(main.bytes)
 	if err != nil || len(text) > domain.MaxContent {
 		return skill{}, noSkill("SKILL.md is no text of at most %d bytes", domain.MaxContent)
 	}

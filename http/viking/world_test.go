@@ -13,7 +13,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/document" // part: documents
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
@@ -70,11 +70,11 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 	var asked servertest.Config
 	configure(&asked)
 	settings.Closed = asked.Callers.RootKey != ""
-	apart, err := document.NewApart()
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings.PDF = apart.PDF
+	apart, err := document.NewApart() // part: documents
+	if err != nil {                   // part: documents
+		t.Fatal(err) // part: documents
+	} // part: documents
+	settings.Documents = apart // part: documents
 	for _, change := range set {
 		change(&settings)
 	}

@@ -27,8 +27,8 @@ type Session struct {
 	said []message
 }
 
-// Sessions are the sessions in a file or folder; none if it has no transcripts.
-func Sessions(root string) (all []Session, err error) {
+// sessions are the sessions in a file or folder; none if it has no transcripts.
+func sessions(root string) (all []Session, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

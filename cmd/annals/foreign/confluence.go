@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
+	"github.com/annals-kb/annals/http/document" // part: documents
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 )
 
 // confluence reads a page of a space that Confluence has exported as HTML. A file without a page gives no item.
-func (in *Input) confluence(file string, text []byte) ([]Item, error) {
+func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
 	page, err := html.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, errors.New("is no HTML that can be read")
@@ -55,10 +56,11 @@ func (in *Input) confluence(file string, text []byte) ([]Item, error) {
 			}
 		}
 	}
-	item := Item{Type: "definition", ID: in.idOf(path.Join(path.Dir(file), "confluence"), number[1]), Task: said(title)}
-	if item.Content, err = document.HTML(main); err != nil {
-		return nil, err
-	}
+	item := markdown.Item{Type: "definition", ID: in.ID(path.Join(path.Dir(file), "confluence"), number[1]), Task: said(title)}
+	item.Content = said(main)
+	if text, err := document.HTML(main); err == nil { // part: documents
+		item.Content = text // part: documents
+	} // part: documents
 	if len(above) > 0 {
 		item.Task = strings.TrimPrefix(item.Task, above[0]+" : ")
 	}
@@ -66,14 +68,14 @@ func (in *Input) confluence(file string, text []byte) ([]Item, error) {
 	if about != nil {
 		for node := range about.Descendants() {
 			if class := attribute(node, "class"); class == "author" || class == "editor" { // the last one wrote it
-				item.Source = &Source{SubmittedBy: lastRunes(said(node), 200)}
+				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(said(node), 200)}
 			}
 		}
 		if date := pageDates.FindStringSubmatch(said(about)); date != nil {
-			item.OccurredAt = parseDate(date[1])
+			item.OccurredAt = markdown.ParseDate(date[1])
 		}
 	}
-	return []Item{item}, nil
+	return []markdown.Item{item}, nil
 }
 
 func attribute(node *html.Node, name string) string {
@@ -100,7 +102,7 @@ func said(node *html.Node) string {
 func tagsOf(pairs ...string) map[string][]string {
 	tags := map[string][]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if value := lastRunes(pairs[i+1], 60); value != "" {
+		if value := markdown.LastRunes(pairs[i+1], 60); value != "" {
 			tags[pairs[i]] = []string{value}
 		}
 	}

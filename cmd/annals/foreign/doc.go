@@ -1,2 +1,2 @@
-// Package foreign reads what other programs know: notes in Markdown, and the exports of memories.
+// Package foreign reads what other programs export: Notion, Confluence, Slack, and memories of agents.
 package foreign

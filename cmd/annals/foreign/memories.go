@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 )
 
 // memory is an item of an export, in the forms of mem0, OpenMemory, Letta, Graphiti and Zep.
@@ -41,7 +43,7 @@ type exported struct {
 }
 
 // memories reads an export. The format is empty if it is none that is known.
-func memories(text []byte) (all []Item, format string, err error) {
+func memories(text []byte) (all []markdown.Item, format string, err error) {
 	var again string
 	if json.Unmarshal(text, &again) == nil { // JSON in a string, as in some agent files
 		text = []byte(again)
@@ -69,18 +71,18 @@ func memories(text []byte) (all []Item, format string, err error) {
 }
 
 // item is the memory in our form, and whose form it had.
-func (m memory) item(i int) (item Item, format string) {
-	item = Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: parseDate(m.Created)}
+func (m memory) item(i int) (item markdown.Item, format string) {
+	item = markdown.Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: markdown.ParseDate(m.Created)}
 	switch {
 	case m.Memory != "" || m.Content != "" && m.State != "":
 		format, item.Content = "mem0", m.Memory+m.Content
 	case m.Fact != "":
 		format, item.Content = "graphiti", m.Fact
 		m.ID = m.UUID
-		if at := parseDate(m.ValidAt); at != nil {
+		if at := markdown.ParseDate(m.ValidAt); at != nil {
 			item.OccurredAt = at
 		}
-		if until := parseDate(m.InvalidAt); until != nil {
+		if until := markdown.ParseDate(m.InvalidAt); until != nil {
 			item.Content += fmt.Sprintf(" (until %s)", until.Format("2006-01-02"))
 		}
 		if m.Name != "" {
@@ -96,9 +98,9 @@ func (m memory) item(i int) (item Item, format string) {
 	default:
 		return item, ""
 	}
-	item.ID = firstRunes(strings.Trim(unfit.ReplaceAllString(format+"-"+m.ID, "-"), "-"), 120)
+	item.ID = markdown.FirstRunes(markdown.Slug(format+"-"+m.ID), 120)
 	labels := append(m.Categories, m.Tags...)
-	if category := first(m.Metadata, "category"); category != "" {
+	if category := markdown.First(m.Metadata, "category"); category != "" {
 		labels = append(labels, category)
 	}
 	if len(labels) > 0 {

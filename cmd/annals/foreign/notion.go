@@ -8,6 +8,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 )
 
 // notionTable is the name of a database that Notion has exported, with its id.
@@ -31,15 +33,15 @@ func isNotionTable(files fs.FS, name string) bool {
 }
 
 // notion reads the rows of a database: the first column is the title.
-func (in *Input) notion(file string, text []byte) ([]Item, error) {
+func notion(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil || len(rows) == 0 {
 		return nil, errors.New("is no table that can be read")
 	}
 	name := notionTable.FindStringSubmatch(path.Base(file))[1]
-	var all []Item
+	var all []markdown.Item
 	for _, row := range rows[1:] {
-		item := Item{ID: in.idOf(file, row[0]), Type: "definition", Tags: tagsOf("folder", path.Dir(file))}
+		item := markdown.Item{ID: in.ID(file, row[0]), Type: "definition", Tags: tagsOf("folder", path.Dir(file))}
 		item.Task = strings.TrimSpace(name + ": " + row[0])
 		var lines []string
 		for i, value := range row {
@@ -48,7 +50,7 @@ func (in *Input) notion(file string, text []byte) ([]Item, error) {
 			}
 			if key := strings.ToLower(rows[0][i]); item.OccurredAt == nil && strings.Contains(key, "date") || key == "created" {
 				from, _, _ := strings.Cut(value, " → ")
-				item.OccurredAt = parseDate(from)
+				item.OccurredAt = markdown.ParseDate(from)
 			}
 		}
 		item.Content = strings.Join(lines, "\n")

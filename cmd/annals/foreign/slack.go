@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 )
 
 // slackMessage is a message of a channel.
@@ -55,19 +57,19 @@ func isSlack(files fs.FS, folder string) bool {
 
 // slack reads the threads of public channels that end in a decision or an answer. They are proposals: a person decides
 // what of them others should know.
-func (in *Input) slack(files fs.FS, folder, above string, yield func(Item) error) error {
+func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(markdown.Item) error) error {
 	var users []struct {
 		ID, Name string
 		Real     string `json:"real_name"`
 	}
 	var channels []slackChannel
 	for name, into := range map[string]any{"users.json": &users, "channels.json": &channels} {
-		text, err := in.read(files, path.Join(folder, name), true)
+		text, err := in.Read(files, path.Join(folder, name), true)
 		if err == nil {
 			err = json.Unmarshal(text, into)
 		}
 		if err != nil {
-			in.leave(path.Join(above, folder, name), "cannot be read: "+err.Error())
+			in.Leave(path.Join(above, folder, name), "cannot be read: "+err.Error())
 			return nil
 		}
 	}
@@ -80,13 +82,13 @@ func (in *Input) slack(files fs.FS, folder, above string, yield func(Item) error
 		var order []string // of threads
 		threads := map[string][]slackMessage{}
 		for _, day := range days {
-			text, err := in.read(files, day, false)
+			text, err := in.Read(files, day, false)
 			var messages []slackMessage
 			if err == nil {
 				err = json.Unmarshal(text, &messages)
 			}
 			if err != nil {
-				in.leave(path.Join(above, day), "cannot be read: "+err.Error())
+				in.Leave(path.Join(above, day), "cannot be read: "+err.Error())
 			}
 			for _, m := range messages {
 				if m.Text == "" || !slices.Contains(spoken, m.Subtype) {
@@ -102,7 +104,7 @@ func (in *Input) slack(files fs.FS, folder, above string, yield func(Item) error
 		for _, of := range order {
 			if messages := threads[of]; slices.Contains(channel.Pins, pin{of}) || ends(messages) {
 				item, from := channel.item(messages, names), path.Join(folder, channel.Name)
-				if err := in.pass(item, from, above, yield); err != nil {
+				if err := in.Pass(item, from, above, yield); err != nil {
 					return err
 				}
 			}
@@ -128,7 +130,7 @@ func ends(thread []slackMessage) bool {
 }
 
 // item is a thread as one item.
-func (c slackChannel) item(thread []slackMessage, names map[string]string) Item {
+func (c slackChannel) item(thread []slackMessage, names map[string]string) markdown.Item {
 	plain := func(m slackMessage) string {
 		return slackPlain.Replace(slackToken.ReplaceAllStringFunc(m.Text, func(token string) string {
 			parts := slackToken.FindStringSubmatch(token)
@@ -150,12 +152,12 @@ func (c slackChannel) item(thread []slackMessage, names map[string]string) Item 
 		lines[i] = who(m) + ": " + plain(m)
 	}
 	first, last := thread[0], thread[len(thread)-1]
-	item := Item{
+	item := markdown.Item{
 		ID: "slack-" + c.ID + "-" + strings.ReplaceAll(first.At, ".", "-"), Type: "strategy",
-		Task:    "#" + c.Name + ": " + firstRunes(strings.Join(strings.Fields(plain(first)), " "), 200),
+		Task:    "#" + c.Name + ": " + markdown.FirstRunes(strings.Join(strings.Fields(plain(first)), " "), 200),
 		Content: strings.Join(lines, "\n\n"),
 		Tags:    tagsOf("kind", "slack", "status", "proposed", "channel", c.Name),
-		Source:  &Source{SubmittedBy: lastRunes(who(last), 200)},
+		Source:  &markdown.Source{SubmittedBy: markdown.LastRunes(who(last), 200)},
 	}
 	if seconds, err := strconv.ParseFloat(last.At, 64); err == nil {
 		at := time.Unix(int64(seconds), 0).UTC()

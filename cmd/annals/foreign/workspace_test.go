@@ -1,14 +1,21 @@
 package foreign_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 )
 
 // What a team keeps in Notion, Confluence and Slack, each in a zip as that program exports it.
@@ -45,10 +52,29 @@ func TestExportsOfWorkspacesAreRead(t *testing.T) {
 		},
 	} {
 		path := filepath.Join(t.TempDir(), name+".zip")
-		if err := os.WriteFile(path, []byte(zipped(t, files)), 0o600); err != nil {
+		export := fstest.MapFS{}
+		for name, text := range files {
+			export[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		var zipped bytes.Buffer
+		w := zip.NewWriter(&zipped)
+		if err := errors.Join(w.AddFS(export), w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		all, unread := read(t, path)
+		if err := os.WriteFile(path, zipped.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := markdown.Open(path, markdown.Forms{Others: foreign.Programs{}})
+		if err != nil || in == nil {
+			t.Fatal(in, err)
+		}
+		var all []markdown.Item
+		if err := in.Items(func(item markdown.Item) error {
+			all = append(all, item)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
 		var got []string
 		for _, item := range all {
 			line := fmt.Sprintf("%s | %s | %v", item.Task, strings.ReplaceAll(item.Content, "\n", "¶"), item.Tags["folder"])
@@ -76,7 +102,7 @@ func TestExportsOfWorkspacesAreRead(t *testing.T) {
 			},
 		}[name]
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s\nleft out:\n%s", name, diff, unread)
+			t.Errorf("%s (-want +got):\n%s\nleft out:\n%v", name, diff, in.Unread)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -36,7 +36,7 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 		return terminal.Unwritable(e.Dir, err)
 	}
 	defer root.Close() //nolint:errcheck // its files are closed
-	notes, err := foreign.WrittenIn(root.FS())
+	notes, err := markdown.WrittenIn(root.FS())
 	if err != nil {
 		return err
 	}
@@ -61,17 +61,17 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 			note, known := notes[k.ID]
 			name := note.Name
 			delete(notes, k.ID)
-			if note.Edited && note.Hash != foreign.HashOf(k.Task, k.Content) {
+			if note.Edited && note.Hash != markdown.HashOf(k.Task, k.Content) {
 				s.Edited = append(s.Edited, name)
 				continue
 			}
 			if !known {
-				name = foreign.PlaceOf(k, func(name string) bool {
+				name = markdown.PlaceOf(k, func(name string) bool {
 					_, err := root.Stat(name)
 					return err == nil
 				})
 			}
-			text := foreign.Note(k)
+			text := markdown.Note(k)
 			if before, err := root.ReadFile(name); err == nil && bytes.Equal(before, text) {
 				s.Unchanged++
 				continue
@@ -109,18 +109,18 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 // revise revises the items whose notes were edited. A note whose item was revised since it was written is a conflict.
 // A note that was imported says so in its first lines.
 func (i *ImportCommand) revise(
-	ctx context.Context, c *terminal.Console, server *client.Client, notes []foreign.Item, s *summary,
+	ctx context.Context, c *terminal.Console, server *client.Client, notes []markdown.Item, s *summary,
 ) error {
-	renew := func(item foreign.Item, revision int64) error {
+	renew := func(item markdown.Item, revision int64) error {
 		text, err := os.ReadFile(item.Path)
 		if item.Path == "" || err != nil {
 			return nil // in an archive, or gone
 		}
-		return terminal.WriteText(c, item.Path, foreign.Renewed(text, item, revision))
+		return terminal.WriteText(c, item.Path, markdown.Renewed(text, item, revision))
 	}
 	for _, item := range notes {
 		s.Lines++
-		if item.Known.Hash == foreign.HashOf(item.Task, item.Content) {
+		if item.Known.Hash == markdown.HashOf(item.Task, item.Content) {
 			s.Unchanged++
 			continue
 		}
@@ -147,7 +147,7 @@ func (i *ImportCommand) revise(
 			if _, err := server.Do(ctx, client.Get("v1", "knowledge", item.ID), &now); err != nil {
 				return err
 			}
-			if foreign.HashOf(now.Task, now.Content) == foreign.HashOf(item.Task, item.Content) {
+			if markdown.HashOf(now.Task, now.Content) == markdown.HashOf(item.Task, item.Content) {
 				s.Unchanged++
 				if err := renew(item, now.Revision); err != nil {
 					return err
@@ -159,7 +159,7 @@ func (i *ImportCommand) revise(
 			return err
 		default:
 			s.Failed++
-			s.Unread = append(s.Unread, foreign.Unread{File: item.Origin, Why: failure.Detail})
+			s.Unread = append(s.Unread, markdown.Unread{File: item.Origin, Why: failure.Detail})
 		}
 	}
 	return nil

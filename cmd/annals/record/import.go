@@ -11,9 +11,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/annals-kb/annals/cmd/annals/agents"
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/agents"  // part: agents
+	"github.com/annals-kb/annals/cmd/annals/foreign" // part: foreign
 	"github.com/annals-kb/annals/cmd/annals/knowledge"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/client"
@@ -53,14 +54,18 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		i.Format = "records"
 	}
 	if i.Format == "" || i.Format == "sessions" {
-		if sessions, err := agents.Sessions(i.File); err == nil && len(sessions) > 0 {
-			return i.sessions(ctx, c, sessions)
-		} else if i.Format != "" {
+		if is, err := agents.Import(ctx, c, &i.Remote, i.File, i.DryRun); is { // part: agents
+			return err // part: agents
+		} // part: agents
+		if i.Format != "" {
 			return terminal.Wrong("name a folder such as ~/.claude/projects, or a .jsonl file in it",
 				"%s has no sessions of agents", i.File)
 		}
 	}
-	from, err := foreign.Open(i.File, i.Format)
+	from, err := markdown.Open(i.File, markdown.Forms{
+		Named:  i.Format,
+		Others: foreign.Programs{}, // part: foreign
+	})
 	if err != nil {
 		return err
 	}
@@ -83,10 +88,10 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if _, err := server.Health(ctx); err != nil {
 		return err
 	}
-	s, notes := summary{began: time.Now(), Redacted: knowledge.Redactions{}}, []foreign.Item(nil)
-	known := func(item foreign.Item) { notes = append(notes, item) }
+	s, notes := summary{began: time.Now(), Redacted: knowledge.Redactions{}}, []markdown.Item(nil)
+	known := func(item markdown.Item) { notes = append(notes, item) }
 	all := []source{{path: i.File, name: fileName(i.File), other: from, known: known}}
-	var differing []foreign.Item
+	var differing []markdown.Item
 	if file != "" {
 		copied, done, err := serve.OpenCopy(ctx, c, file)
 		if err != nil {
@@ -100,7 +105,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 		all[0].path = "-" // its items are read as standard input is
 	} else if from != nil {
-		all[0].differs = func(item foreign.Item) { differing = append(differing, item) }
+		all[0].differs = func(item markdown.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
 	}
@@ -167,7 +172,7 @@ func (i *ImportCommand) importFrom(
 		records, read = records+int64(len(b.Records)), read+b.size()
 		progress.Show(phase, fmt.Sprintf("%s: %s records", phase, humanize.Comma(records)), read, size)
 		for n, answer := range answers {
-			var item foreign.Item
+			var item markdown.Item
 			why := answer.Why()
 			taken := from.differs != nil && why != nil && why.Status == http.StatusConflict
 			if taken && json.Unmarshal(b.Records[n].Raw, &item) == nil {
@@ -204,7 +209,7 @@ type summary struct {
 	Redacted knowledge.Redactions `json:"redacted,omitempty"` // by class, in all lines
 	Failures []failedLine         `json:"failures,omitempty"` // the first ones
 	Torn     []tornFile           `json:"torn,omitempty"`     // of a directory
-	Unread   []foreign.Unread     `json:"unread,omitempty"`   // files of another program
+	Unread   []markdown.Unread    `json:"unread,omitempty"`   // files of another program
 
 	Conflicts []conflict     `json:"conflicts,omitempty"`
 	LeftOut   map[string]int `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
@@ -278,7 +283,7 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
 	s.Redacted.Print(c)
-	printUnread(c, s.Unread)
+	markdown.PrintUnread(c, s.Unread)
 	for _, both := range s.Conflicts {
 		of := "another text"
 		if both.Revision > 0 {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 )
@@ -25,11 +25,11 @@ type source struct {
 	name string // the file's name in histories
 	laid string // its path in the layout; empty for a single file
 
-	other *foreign.Input     // what another program has written; nil for records
-	known func(foreign.Item) // takes its notes that were written from items
-	text  []byte             // records that stand in no file
+	other *markdown.Input     // what another program has written; nil for records
+	known func(markdown.Item) // takes its notes that were written from items
+	text  []byte              // records that stand in no file
 
-	differs func(foreign.Item) // takes records whose items have another content
+	differs func(markdown.Item) // takes records whose items have another content
 }
 
 // broken adds the name of the file to an error that stops reading a file of a directory.

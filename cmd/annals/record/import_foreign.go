@@ -9,13 +9,9 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/annals-kb/annals/cmd/annals/agents"
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -33,7 +29,7 @@ func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, i
 	out, in := io.Pipe()
 	go func() {
 		encoder := json.NewEncoder(in)
-		in.CloseWithError(s.other.Items(func(item foreign.Item) error {
+		in.CloseWithError(s.other.Items(func(item markdown.Item) error {
 			if item.Known != nil {
 				s.known(item)
 				return nil
@@ -47,7 +43,7 @@ func (s source) open(ctx context.Context, c *terminal.Console) (io.ReadCloser, i
 // toRevise returns those of some items, as lines, that have changed since they were imported last. Items that somebody
 // has revised here since stay as they are: they are conflicts if their files have changed, too.
 func (i *ImportCommand) toRevise(
-	ctx context.Context, server *client.Client, items []foreign.Item, s *summary,
+	ctx context.Context, server *client.Client, items []markdown.Item, s *summary,
 ) ([]byte, error) {
 	var lines bytes.Buffer
 	for _, item := range items {
@@ -105,9 +101,9 @@ func (i *ImportCommand) scopes() (func(folder string) string, error) {
 }
 
 // plan shows what would be imported.
-func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
-	table, all := terminal.NewTable("FROM", "SCOPE", "DATE", "ABOUT"), []foreign.Item{}
-	err := from.Items(func(item foreign.Item) error {
+func (i *ImportCommand) plan(c *terminal.Console, from *markdown.Input) error {
+	table, all := terminal.NewTable("FROM", "SCOPE", "DATE", "ABOUT"), []markdown.Item{}
+	err := from.Items(func(item markdown.Item) error {
 		all = append(all, item)
 		date := ""
 		if item.OccurredAt != nil {
@@ -126,73 +122,7 @@ func (i *ImportCommand) plan(c *terminal.Console, from *foreign.Input) error {
 	if len(all) > 0 {
 		c.Table(table)
 	}
-	printUnread(c, from.Unread)
+	markdown.PrintUnread(c, from.Unread)
 	c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(len(all), "item"))
 	return nil
-}
-
-// sessions stores what was said to coding agents, or only shows it.
-func (i *ImportCommand) sessions(ctx context.Context, c *terminal.Console, all []agents.Session) error {
-	server, err := i.Connect()
-	if err != nil {
-		return err
-	}
-	s := struct {
-		Sessions []*agents.Session `json:"sessions"`
-		Messages int               `json:"messages"`
-		Unread   []foreign.Unread  `json:"unread,omitempty"`
-	}{Sessions: []*agents.Session{}}
-	table := terminal.NewTable("SESSION", "DATE", "MESSAGES", "BEGINS")
-	progress := terminal.Watch(c, "importing sessions")
-	defer progress.End()
-	unread := map[string]error{}
-	for n := range all {
-		if err := all[n].Read(); err != nil {
-			unread[all[n].Path] = err
-		}
-	}
-	byDate := func(x, y agents.Session) int { return cmp.Compare(x.At, y.At) } // later ones correct earlier ones
-	slices.SortStableFunc(all, byDate)
-	for n := range all {
-		session := &all[n]
-		err := unread[session.Path]
-		if err == nil && !i.DryRun {
-			err = session.Store(ctx, server)
-		}
-		if failure := terminal.AsFailure(err); err != nil && (ctx.Err() != nil || failure.Code == terminal.ExitUnavailable) {
-			failure.Fix = terminal.Joined(", then ", failure.Fix, "run the same command again: nothing is stored twice")
-			return failure
-		} else if err != nil {
-			s.Unread = append(s.Unread, foreign.Unread{File: session.Path, Why: err.Error()})
-			continue
-		}
-		s.Sessions, s.Messages = append(s.Sessions, session), s.Messages+session.Said
-		table.Row(session.ID, session.At[:min(len(session.At), len(time.DateOnly))], strconv.Itoa(session.Said),
-			strings.Join(strings.Fields(session.About), " "))
-		progress.Set(int64(n+1), int64(len(all)))
-	}
-	progress.End()
-	if c.JSON {
-		return c.Document(s)
-	}
-	what := terminal.Several(len(s.Sessions), "session") + " with " + terminal.Several(s.Messages, "message")
-	const shared = "Lessons about work reach those whom annals session learned-for says, by default everyone."
-	if printUnread(c, s.Unread); i.DryRun {
-		c.Table(table)
-		c.Say("\n%s. Nothing is written yet: leave --dry-run out.\n%s", what, shared)
-		return nil
-	}
-	c.Say("%s stored; annals learns from them in the background. %s", what, shared)
-	return nil
-}
-
-// printUnread lists files that were left out, the first ones by name.
-func printUnread(c *terminal.Console, files []foreign.Unread) {
-	const most = 20
-	for _, left := range files[:min(len(files), most)] {
-		c.Note("left out: %s %s", left.File, left.Why)
-	}
-	if len(files) > most {
-		c.Note("left out: %d more; --json lists them", len(files)-most)
-	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/annals-kb/annals/http/document"
 )
 
-// openDocuments offers what reads PDFs.
+// openDocuments offers what reads documents.
 func openDocuments(context.Context, *core) (part, error) {
 	apart, err := document.NewApart()
 	return part{offers: []any{apart}}, err

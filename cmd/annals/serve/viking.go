@@ -32,7 +32,8 @@ func (v vikingSettings) hostPaths() []string {
 // openViking mounts the OpenViking API at its usual paths.
 func openViking(_ context.Context, c *core) (part, error) {
 	cfg := viking.Config{
-		Writer: c.writer, Reader: c.reader, Directories: offered[viking.Directories](c), Files: events.NewFiles(c.log.Log),
+		Writer: c.writer, Reader: c.reader, Directories: offered[viking.Directories](c), Documents: offered[viking.Documents](c),
+		Files:    events.NewFiles(c.log.Log),
 		Sessions: sessions.Sessions{Log: c.log}, Recorder: offered[viking.Recorder](c),
 		Keys: c.keys, NewKey: httpkeys.NewKey, Members: people.Directory{Log: c.log.Reader}.Members,
 		Eraser: c.eraser, Closed: c.cfg.RootKey != "" || c.cfg.issuer() != "",
@@ -42,12 +43,6 @@ func openViking(_ context.Context, c *core) (part, error) {
 			{Name: "schema", Check: c.knowledge.Complete},
 			{Name: "writes", Check: c.db.Writable},
 		},
-	}
-	pages := offered[interface {
-		PDF(ctx context.Context, content []byte) (string, error)
-	}](c)
-	if pages != nil {
-		cfg.PDF = pages.PDF
 	}
 	return part{mounts: []annalshttp.Mount{viking.Mount(cfg)}}, nil
 }

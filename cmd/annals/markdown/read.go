@@ -1,4 +1,4 @@
-package foreign
+package markdown
 
 import (
 	"archive/zip"
@@ -52,13 +52,38 @@ type Unread struct {
 	Why  string `json:"why"`
 }
 
-// Input is a file or folder of another program.
+// Exports are the forms in which other programs export what they know.
+type Exports interface {
+	// Count is how many notes a file counts as, when the files of a folder tell what it is.
+	Count(files fs.FS, name string) int
+
+	// Holds tells whether a file that is no note holds items, by what is in it.
+	Holds(name string) bool
+
+	// Reads tells whether a file can be read. It is covered if other files say what it says.
+	Reads(files fs.FS, name string) (is, covered bool)
+
+	// Items reads the items of a file.
+	Items(in *Input, name string, text []byte) ([]Item, error)
+
+	// Folder passes the items of a folder that is read as a whole; false if it is none.
+	Folder(in *Input, files fs.FS, name, above string, yield func(Item) error) (bool, error)
+}
+
+// Forms are the forms that are read besides notes.
+type Forms struct {
+	Named  string  // by the caller; empty to guess
+	Others Exports // nil for none
+}
+
+// Input is a file or folder of notes, or of what other programs export.
 type Input struct {
 	// Scope is the scope of what is in a folder; empty for the default.
 	Scope func(folder string) string
 
 	Unread []Unread
 
+	others Exports
 	root   string // the name of the folder
 	whole  string // its absolute path, the first part of ids
 	files  fs.FS
@@ -74,24 +99,24 @@ const (
 	mostDeep     = 3 // archives in archives
 )
 
-// Open opens what is at a path if it is of another program; it returns nil if it has the form of annals export. A
-// format that is named is not guessed.
-func Open(name, format string) (*Input, error) {
+// Open opens what is at a path if it has notes, or is of another program; it returns nil if it has the form of annals
+// export. A form that is named is not guessed.
+func Open(name string, forms Forms) (*Input, error) {
 	info, err := os.Stat(name)
-	if name == "-" || err != nil || format == "records" {
+	if name == "-" || err != nil || forms.Named == "records" {
 		return nil, nil //nolint:nilerr // reading it reports the error
 	}
 	absolute, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{root: filepath.Base(absolute), whole: absolute}
+	in := &Input{others: forms.Others, root: filepath.Base(absolute), whole: absolute}
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case info.IsDir():
 		if in.files, err = within(name); err != nil {
 			return nil, err
 		}
-		if format == "" && !hasNotes(in.files) {
+		if forms.Named == "" && !in.hasNotes() {
 			return nil, nil
 		}
 	case ext == ".zip" || ext == ".ovpack":
@@ -113,8 +138,9 @@ func Open(name, format string) (*Input, error) {
 		if in.files, err = within(filepath.Dir(absolute)); err != nil {
 			return nil, err
 		}
-		isJSON := (ext == ".json" || ext == ".af") && info.Size() <= largestNote // a larger one is not read at all
-		if format == "" && !isNote(name) && (!isJSON || !isMemory(absolute)) {
+		small := info.Size() <= largestNote // a larger one is not read at all
+		holds := func() bool { return small && in.others != nil && in.others.Holds(absolute) }
+		if forms.Named == "" && !isNote(name) && !holds() {
 			return nil, nil
 		}
 	}
@@ -131,18 +157,18 @@ func within(folder string) (fs.FS, error) {
 }
 
 // hasNotes tells whether most files of a folder that can be read are notes.
-func hasNotes(files fs.FS) bool {
+func (in *Input) hasNotes() bool {
 	notes, others := 0, 0
-	_ = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	_ = fs.WalkDir(in.files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil || notes+others > 1000:
 			return fs.SkipAll
 		case skipped(name, entry):
 			return skip(entry)
-		case isNote(name) || path.Ext(name) == ".html" || notionTable.MatchString(path.Base(name)):
+		case isNote(name):
 			notes++
-		case path.Base(name) == "channels.json" && isSlack(files, path.Dir(name)):
-			notes = 2000
+		case in.others != nil && in.others.Count(in.files, name) > 0:
+			notes += in.others.Count(in.files, name)
 		case slices.Contains([]string{".json", ".ndjson", ".jsonl", ".gz"}, path.Ext(name)):
 			others++
 		}
@@ -154,17 +180,6 @@ func hasNotes(files fs.FS) bool {
 func isNote(name string) bool {
 	return slices.Contains([]string{".md", ".mdc", ".markdown"}, strings.ToLower(path.Ext(name))) ||
 		path.Base(name) == ".cursorrules"
-}
-
-// isMemory tells whether a file of JSON is an export of memories.
-func isMemory(name string) bool {
-	read, err := os.ReadFile(name)
-	if err != nil {
-		return false
-	}
-	read, _ = io.ReadAll(body.UTF8(bytes.NewReader(read)))
-	all, format, err := memories(read)
-	return err == nil && format != "" && len(all) > 0
 }
 
 // skipped tells whether a file or folder is none of a user's notes. Rules of agents are in hidden folders.
@@ -194,15 +209,17 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 	count := 0
 	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			in.leave(path.Join(above, name), err.Error())
+			in.Leave(path.Join(above, name), err.Error())
 			return skip(entry)
 		}
 		if skipped(name, entry) {
 			return skip(entry)
 		}
 		if entry.IsDir() {
-			if isSlack(files, name) {
-				return cmp.Or(in.slack(files, name, above, yield), fs.SkipDir)
+			if in.others != nil {
+				if whole, err := in.others.Folder(in, files, name, above, yield); whole {
+					return cmp.Or(err, fs.SkipDir)
+				}
 			}
 			return nil
 		}
@@ -217,25 +234,28 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Item) error) error {
 	whole := path.Join(above, name)
 	ext := strings.ToLower(path.Ext(name))
-	if ext == ".csv" && notionTable.MatchString(path.Base(name)) && !isNotionTable(files, name) {
-		return nil // other files have its rows
+	known, covered := isNote(name) || ext == ".zip", false
+	if !known && in.others != nil {
+		known, covered = in.others.Reads(files, name)
 	}
-	known := isNote(name) || slices.Contains([]string{".json", ".af", ".zip", ".html"}, ext) || isNotionTable(files, name)
+	if covered {
+		return nil
+	}
 	if !known {
-		in.leave(whole, strings.TrimSpace("is not read: "+cmp.Or(ext, "it has no ending")))
+		in.Leave(whole, strings.TrimSpace("is not read: "+cmp.Or(ext, "it has no ending")))
 		return nil
 	}
 	info, err := fs.Stat(files, name)
 	if err != nil || !info.Mode().IsRegular() {
-		in.leave(whole, "is no file that can be read here")
+		in.Leave(whole, "is no file that can be read here")
 		return nil
 	}
-	text, err := in.read(files, name, ext == ".zip")
+	text, err := in.Read(files, name, ext == ".zip")
 	if errors.Is(err, errTooMuch) {
 		return err
 	}
 	if err != nil {
-		in.leave(whole, err.Error())
+		in.Leave(whole, err.Error())
 		return nil
 	}
 	var found []Item
@@ -243,7 +263,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 	case ext == ".zip":
 		inner, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 		if err != nil || depth == mostDeep {
-			in.leave(whole, "is no archive that can be read")
+			in.Leave(whole, "is no archive that can be read")
 			return nil
 		}
 		return in.walk(inner, whole, depth+1, yield)
@@ -251,43 +271,35 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		err = errors.New("is not in UTF-8")
 	case isNote(name):
 		found, err = in.note(whole, string(text))
-	case ext == ".csv":
-		found, err = in.notion(whole, text)
-	case ext == ".html":
-		found, err = in.confluence(whole, text)
 	default:
-		var format string
-		found, format, err = memories(text)
-		if err == nil && format == "" {
-			err = errors.New("is not of a program that is known")
-		}
+		found, err = in.others.Items(in, whole, text)
 	}
 	if err != nil {
-		in.leave(whole, err.Error())
+		in.Leave(whole, err.Error())
 		return nil
 	}
 	if len(found) == 0 {
-		in.leave(whole, "has no text")
+		in.Leave(whole, "has no text")
 	}
 	for _, item := range found {
-		if err := in.pass(item, name, above, yield); err != nil {
+		if err := in.Pass(item, name, above, yield); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pass passes an item of a file, with what follows from its place.
-func (in *Input) pass(item Item, name, above string, yield func(Item) error) error {
+// Pass passes an item of a file, with what follows from its place.
+func (in *Input) Pass(item Item, name, above string, yield func(Item) error) error {
 	whole := path.Join(above, name)
 	if len(item.Content) > largestContent {
-		in.leave(whole, fmt.Sprintf("%q is longer than %d bytes", item.Task, largestContent))
+		in.Leave(whole, fmt.Sprintf("%q is longer than %d bytes", item.Task, largestContent))
 		return nil
 	}
 	if above == "" && in.whole != "" {
 		item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
 	}
-	item.Origin = "file:" + lastRunes(path.Join(in.root, whole), 120)
+	item.Origin = "file:" + LastRunes(path.Join(in.root, whole), 120)
 	if in.Scope != nil {
 		if scope := in.Scope(path.Dir(whole)); scope != "" {
 			item.Scopes = []string{scope}
@@ -300,7 +312,8 @@ const largestContent = 64 << 10
 
 var errTooMuch = terminal.Wrong("import its folders one by one", "the files have more than %d bytes", largestInput)
 
-func (in *Input) read(files fs.FS, name string, archive bool) ([]byte, error) {
+// Read reads a file, within the limits of one file and of all.
+func (in *Input) Read(files fs.FS, name string, archive bool) ([]byte, error) {
 	most := int64(largestNote)
 	if archive {
 		most = largestInput / 4
@@ -323,23 +336,39 @@ func (in *Input) read(files fs.FS, name string, archive bool) ([]byte, error) {
 	return text, nil
 }
 
-func (in *Input) leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }
+// Leave notes a file that is left out.
+func (in *Input) Leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// idOf is the id of a part of a file. It stays the same when its text changes.
-func (in *Input) idOf(file, part string) string {
+// Slug is a text as a part of an id or of a file's name.
+func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text, "-"), "-") }
+
+// ID is the id of a part of a file. It stays the same when its text changes.
+func (in *Input) ID(file, part string) string {
 	key := filepath.ToSlash(in.whole) + "/" + file
 	if part != "" {
 		key += "#" + part
 	}
 	sum := sha256.Sum256([]byte(key))
 	name := path.Join(path.Base(path.Dir(path.Join(filepath.ToSlash(in.whole), file))), path.Base(file))
-	slug := strings.Trim(unfit.ReplaceAllString(strings.TrimSuffix(name, path.Ext(file))+"-"+part, "-"), "-")
-	return strings.TrimLeft(firstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
+	slug := Slug(strings.TrimSuffix(name, path.Ext(file)) + "-" + part)
+	return strings.TrimLeft(FirstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
 }
 
-func lastRunes(s string, most int) string {
+// LastRunes is the end of a text, of at most some characters.
+func LastRunes(s string, most int) string {
 	runes := []rune(s)
 	return string(runes[max(0, len(runes)-most):])
+}
+
+// PrintUnread lists files that were left out, the first ones by name.
+func PrintUnread(c *terminal.Console, files []Unread) {
+	const most = 20
+	for _, left := range files[:min(len(files), most)] {
+		c.Note("left out: %s %s", left.File, left.Why)
+	}
+	if len(files) > most {
+		c.Note("left out: %d more; --json lists them", len(files)-most)
+	}
 }

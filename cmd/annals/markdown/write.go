@@ -1,4 +1,4 @@
-package foreign
+package markdown
 
 import (
 	"bytes"
@@ -135,10 +135,10 @@ func PlaceOf(k *api.Knowledge, taken func(name string) bool) string {
 		folder = strings.ReplaceAll(k.Scopes[0], ":", "/")
 	}
 	about := cmp.Or(k.Task, k.Content)
-	slug := strings.ToLower(strings.Trim(unfit.ReplaceAllString(firstRunes(about, 60), "-"), "-"))
+	slug := strings.ToLower(Slug(FirstRunes(about, 60)))
 	name := path.Join(folder, cmp.Or(slug, k.ID)+".md")
 	if taken(name) {
-		name = path.Join(folder, firstRunes(slug, 60)+"-"+lastRunes(k.ID, 40)+".md")
+		name = path.Join(folder, FirstRunes(slug, 60)+"-"+LastRunes(k.ID, 40)+".md")
 	}
 	return name
 }

@@ -1,8 +1,9 @@
-package document
+package body
 
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -10,6 +11,12 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 )
+
+// ErrUnreadable says that a file has no readable text: it is damaged, encrypted, or made of images.
+var ErrUnreadable = errors.New("unreadable")
+
+// ErrTooMuch says that reading a file would take too much time or memory, or give too much text.
+var ErrTooMuch = errors.New("too much to read")
 
 // Text is the content of a text file, with lines ended by \n. The encoding may be UTF-8, UTF-16, or Windows' Latin-1.
 // The error is ErrUnreadable for binary files and other encodings.

@@ -1,4 +1,4 @@
-package foreign_test
+package markdown_test
 
 import (
 	"archive/zip"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 )
 
 func zipped(t *testing.T, files map[string]string) string {
@@ -30,13 +30,13 @@ func zipped(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-func read(t *testing.T, path string) (all []foreign.Item, unread string) {
+func read(t *testing.T, path string) (all []markdown.Item, unread string) {
 	t.Helper()
-	in, err := foreign.Open(path, "")
+	in, err := markdown.Open(path, markdown.Forms{})
 	if err != nil || in == nil {
 		t.Fatal(in, err)
 	}
-	if err := in.Items(func(item foreign.Item) error {
+	if err := in.Items(func(item markdown.Item) error {
 		all = append(all, item)
 		return nil
 	}); err != nil {
@@ -70,7 +70,7 @@ func TestArchivesInArchivesAreRead(t *testing.T) {
 		got.OccurredAt.Format("2006-01-02") != "2025-03-20" || got.Tags["status"][0] != "Done" {
 		t.Errorf("%+v", got)
 	}
-	for _, want := range []string{"big.md is larger", "latin.md is not in UTF-8", "other.json is not of a program", "broken.zip is no archive"} {
+	for _, want := range []string{"big.md is larger", "latin.md is not in UTF-8", "other.json is not read", "broken.zip is no archive"} {
 		if !strings.Contains(unread, want) {
 			t.Errorf("%s is missing in:\n%s", want, unread)
 		}

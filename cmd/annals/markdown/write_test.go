@@ -1,4 +1,4 @@
-package foreign_test
+package markdown_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/annals-kb/annals/cmd/annals/foreign"
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/http/api"
 )
 
@@ -23,7 +23,7 @@ func TestANoteSaysWhatItsItemSays(t *testing.T) {
 		if strings.ContainsRune(k.Content+k.Task, '\r') {
 			rt.Skip("line ends are written in one form")
 		}
-		if err := os.WriteFile(filepath.Join(dir, "note.md"), foreign.Note(k), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "note.md"), markdown.Note(k), 0o600); err != nil {
 			rt.Fatal(err)
 		}
 		all, unread := read(t, dir)
@@ -32,8 +32,8 @@ func TestANoteSaysWhatItsItemSays(t *testing.T) {
 		}
 		got := all[0]
 		if got.Task != k.Task || got.Content != strings.TrimSpace(k.Content) || got.Known == nil || got.Known.ID != k.ID ||
-			got.Known.Revision != k.Revision || got.Known.Hash != foreign.HashOf(got.Task, got.Content) {
-			rt.Errorf("%q became %+v, %+v", foreign.Note(k), got, got.Known)
+			got.Known.Revision != k.Revision || got.Known.Hash != markdown.HashOf(got.Task, got.Content) {
+			rt.Errorf("%q became %+v, %+v", markdown.Note(k), got, got.Known)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package foreign
+package markdown
 
 import (
 	"cmp"
@@ -40,7 +40,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	}
 	known, title := knownOf(head)
 	switch {
-	case known == nil && annalsLine.MatchString(firstRunes(text, 4000)):
+	case known == nil && annalsLine.MatchString(FirstRunes(text, 4000)):
 		return nil, errors.New("has first lines that cannot be read: mend them, or take the line annals out for a new item")
 	case known != nil && strings.TrimSpace(body) == "":
 		return nil, errors.New("has no text: annals forget " + known.ID + " forgets its item")
@@ -53,19 +53,19 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			said[key] = value
 		}
 	}
-	title = cmp.Or(first(said, "title", "name"), heading, first(said, "topic", "event_name", "description"),
+	title = cmp.Or(First(said, "title", "name"), heading, First(said, "topic", "event_name", "description"),
 		notionID.ReplaceAllString(name, ""))
 	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(said)}
 	base.Category = categoryOf(said)
 	if base.Category != "" {
 		base.Type = ""
 	}
-	author := first(said, "author", "authors", "deciders", "decision-makers", "generated.by", "by")
+	author := First(said, "author", "authors", "deciders", "decision-makers", "generated.by", "by")
 	urls := slices.DeleteFunc(values(said, "resource", "url", "sources.resource"), func(s string) bool {
 		return !strings.HasPrefix(s, "http")
 	})
 	if author != "" || len(urls) > 0 {
-		base.Source = &Source{SubmittedBy: lastRunes(author, 200), URLs: urls[:min(len(urls), 32)]}
+		base.Source = &Source{SubmittedBy: LastRunes(author, 200), URLs: urls[:min(len(urls), 32)]}
 	}
 	tag := func(key string, some ...string) {
 		for _, value := range some {
@@ -105,11 +105,11 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			links = slices.Compact(links)
 			item.Tags["links"] = links[:min(len(links), 15)]
 		}
-		item.ID, item.Task = in.idOf(file, p.heading), title
+		item.ID, item.Task = in.ID(file, p.heading), title
 		if p.heading != "" {
 			item.Task = title + ": " + p.heading
 		}
-		item.Task = firstRunes(item.Task, 500)
+		item.Task = FirstRunes(item.Task, 500)
 		all = append(all, item)
 	}
 	return all, nil
@@ -225,7 +225,7 @@ func sections(text string) []part {
 		case !fenced && indexLine.MatchString(line):
 		case strings.HasPrefix(last.heading, "Gemini Added Memories") && strings.HasPrefix(line, "- "):
 			fact := strings.TrimSpace(line[2:])
-			all = append(all, part{"Gemini Added Memories: " + firstRunes(fact, 40), fact})
+			all = append(all, part{"Gemini Added Memories: " + FirstRunes(fact, 40), fact})
 		default:
 			last.text += line
 		}
@@ -268,8 +268,8 @@ func values(said map[string]any, keys ...string) (all []string) {
 	return all
 }
 
-// first is what the first of some keys says, whole.
-func first(said map[string]any, keys ...string) string {
+// First is what the first of some keys says, whole.
+func First(said map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if all := values(said, key); len(all) > 0 && all[0] != "" {
 			return strings.Join(all, ", ")
@@ -284,14 +284,15 @@ func dateOf(said map[string]any) *time.Time {
 		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated",
 		"updated_at",
 	} {
-		if at := parseDate(first(said, key)); at != nil {
+		if at := ParseDate(First(said, key)); at != nil {
 			return at
 		}
 	}
 	return nil
 }
 
-func parseDate(text string) *time.Time {
+// ParseDate is a time in one of the usual forms; nil for another text, or for a time to come.
+func ParseDate(text string) *time.Time {
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999", "2006-01-02T15:04", "2006-01-02 15:04",
 		time.DateOnly, "January 2, 2006 3:04 PM", "January 2, 2006", "Jan 02, 2006", "Jan 2, 2006",
@@ -306,7 +307,7 @@ func parseDate(text string) *time.Time {
 
 // categoryOf is our category of a memory.
 func categoryOf(said map[string]any) string {
-	switch kind := first(said, "memory_type", "metadata.type"); kind {
+	switch kind := First(said, "memory_type", "metadata.type"); kind {
 	case "profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills":
 		return kind
 	case "user":
@@ -317,7 +318,8 @@ func categoryOf(said map[string]any) string {
 	return ""
 }
 
-func firstRunes(s string, most int) string {
+// FirstRunes is the beginning of a text, of at most some characters.
+func FirstRunes(s string, most int) string {
 	runes := []rune(s)
 	return string(runes[:min(len(runes), most)])
 }

@@ -1,11 +1,11 @@
-package document_test
+package body_test
 
 import (
 	"errors"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/annals-kb/annals/http/document"
+	"github.com/annals-kb/annals/http/body"
 )
 
 func TestTextIsReadInItsEncoding(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 		"Gr\xf6\xdfe \xe4\xf6":                                "Größe äö",
 		"\x00h\x00e\x00l\x00l\x00o":                           "hello",
 	} {
-		if got, err := document.Text([]byte(content)); err != nil || got != want {
+		if got, err := body.Text([]byte(content)); err != nil || got != want {
 			t.Errorf("%q: got %q, %v", content, got, err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 		"an image":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
 		"zeros":     "\x00\x00\x00\x00",
 	} {
-		if got, err := document.Text([]byte(content)); !errors.Is(err, document.ErrUnreadable) {
+		if got, err := body.Text([]byte(content)); !errors.Is(err, body.ErrUnreadable) {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
@@ -42,7 +42,7 @@ func FuzzTextIsValid(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if got, err := document.Text(content); err == nil && !utf8.ValidString(got) {
+		if got, err := body.Text(content); err == nil && !utf8.ValidString(got) {
 			t.Errorf("%q: got %q", content, got)
 		}
 	})

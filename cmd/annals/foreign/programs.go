@@ -1,0 +1,77 @@
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/annals-kb/annals/cmd/annals/markdown"
+	"github.com/annals-kb/annals/http/body"
+)
+
+// Programs are the programs whose exports are read.
+type Programs struct{}
+
+var _ markdown.Exports = Programs{}
+
+func (Programs) Count(files fs.FS, name string) int {
+	const whole = 2000 // more than all files that are looked at
+	switch base := path.Base(name); {
+	case path.Ext(name) == ".html" || notionTable.MatchString(base):
+		return 1
+	case base == "channels.json" && isSlack(files, path.Dir(name)):
+		return whole
+	}
+	return 0
+}
+
+// Holds tells whether a file of JSON is an export of memories.
+func (Programs) Holds(name string) bool {
+	if ext := strings.ToLower(path.Ext(name)); ext != ".json" && ext != ".af" {
+		return false
+	}
+	read, err := os.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	read, _ = io.ReadAll(body.UTF8(bytes.NewReader(read)))
+	all, format, err := memories(read)
+	return err == nil && format != "" && len(all) > 0
+}
+
+func (Programs) Reads(files fs.FS, name string) (is, covered bool) {
+	ext := strings.ToLower(path.Ext(name))
+	if ext == ".csv" && notionTable.MatchString(path.Base(name)) {
+		is = isNotionTable(files, name)
+		return is, !is
+	}
+	return slices.Contains([]string{".json", ".af", ".html"}, ext), false
+}
+
+func (Programs) Items(in *markdown.Input, name string, text []byte) ([]markdown.Item, error) {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".csv":
+		return notion(in, name, text)
+	case ".html":
+		return confluence(in, name, text)
+	}
+	all, format, err := memories(text)
+	if err == nil && format == "" {
+		err = errors.New("is not of a program that is known")
+	}
+	return all, err
+}
+
+func (Programs) Folder(
+	in *markdown.Input, files fs.FS, name, above string, yield func(markdown.Item) error,
+) (bool, error) {
+	if !isSlack(files, name) {
+		return false, nil
+	}
+	return true, slack(in, files, name, above, yield)
+}
