@@ -7,6 +7,7 @@
 # A part consists of the paths below, and of the lines elsewhere that end with "// part: NAME".
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export GOFLAGS="${GOFLAGS:--trimpath}" # what the copies share is compiled once
 
 # paths prints what a part owns.
 paths() {
