@@ -46,7 +46,7 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 func (w *followed) follow() {
 	w.t.Helper()
 	servertest.Follow(w.t, func(router *watermill.Router) {
-		w.base.Configured.Follow(router, w.log)
+		w.base.Models.Configured.Follow(router, w.log)
 		follow.AddPreparer(router, w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			for _, event := range page.Events {
 				if event.Stream == "knowledge:bad" && !w.mended.Load() {

@@ -94,7 +94,7 @@ func eachSubscribed(t *testing.T, test func(t *testing.T, w *world)) {
 			log := c.Writer.(*follow.Log)
 			c.Callers.Keys, c.Heartbeat = keys.NewKeys(db, log.Log), 10*time.Millisecond
 			c.Subscriptions = subscriptions.New(subscriptions.Options{
-				DB: db, Log: log, Writer: log, Items: c.Reader,
+				DB: db, Log: log, Writer: log, Items: c.Browser,
 				Check: func(address string) string { return egress.CheckURL(address, false) },
 			})
 		}))

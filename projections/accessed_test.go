@@ -26,9 +26,9 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 		reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
 		admin := domain.OpenPrincipal()
 		for name, do := range map[string]func() error{
-			"overview": func() error { _, err := w.base.Count(t.Context(), admin, domain.Filter{}); return err },
+			"overview": func() error { _, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{}); return err },
 			"overview of a scope": func() error {
-				_, err := w.base.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
+				_, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
 				return err
 			},
 			"reviews": func() error {

@@ -76,7 +76,7 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if !search {
 		return nil
 	}
-	read := r.Active.Load()
+	read := r.Knowledge.Models.Active.Load()
 	err = r.Log.Await(ctx, read.Name(), tenant, position)
 	if err == nil {
 		read.Recheck(tenant)

@@ -114,7 +114,7 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 			undo := must(domain.UndoMerge(a, history, ""))(t)
 			do(undo, undo.Then()...)
 		}
-		if k := must(w.base.Find(t.Context(), w.by.Tenant, "a"))(t); k.Helpful != 3 || k.Harmful != 0 {
+		if k := must(w.base.Browser.Find(t.Context(), w.by.Tenant, "a"))(t); k.Helpful != 3 || k.Harmful != 0 {
 			t.Errorf("got %d and %d votes, want only the item's own", k.Helpful, k.Harmful)
 		}
 		do(domain.Hold{Target: a, ReasonCode: "case"})

@@ -122,7 +122,7 @@ func TestAVectorMustFitTheSpace(t *testing.T) {
 			"without direction": make([]float32, embedding.Builtin{}.Dims()),
 		} {
 			s := must(domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete())(t)
-			_, err := w.base.Search(t.Context(), s)
+			_, err := w.base.Searcher.Search(t.Context(), s)
 			var invalid *domain.Invalid
 			if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "vector" {
 				t.Errorf("%s: got %v, want the field vector named", name, err)

@@ -36,7 +36,7 @@ func (w *world) version() int {
 // one that was written live, row by row, while both are kept.
 func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.base.MaxChanges = 3
+		r.base.Indexer.MaxChanges = 3
 		live, stories, failed, most := 1, 0, false, 15
 		if testing.Short() {
 			most = 4
@@ -54,7 +54,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				must(r.base.IndexWords(t.Context()))(rt)
+				must(r.base.Indexer.IndexWords(t.Context()))(rt)
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")
@@ -64,12 +64,12 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 			happen()
 			equal(rt, h.storedIn(live), h.storedIn(last.Version), "tables (-live +rebuilt)")
 			equal(rt, folded(h.items()), h.storedIn(last.Version), "tables (-folded +rebuilt)")
-			if back, err := r.base.Rollback(t.Context()); err != nil || back != live {
+			if back, err := r.base.Versions.Rollback(t.Context()); err != nil || back != live {
 				rt.Fatalf("rolled back to version %d (%v), want %d", back, err, live)
 			}
 			happen()
 			equal(rt, folded(h.items()), h.storedIn(live), "tables after going back (-folded +live)")
-			if forth, err := r.base.Rollback(t.Context()); err != nil || forth != last.Version {
+			if forth, err := r.base.Versions.Rollback(t.Context()); err != nil || forth != last.Version {
 				rt.Fatalf("switched to version %d (%v), want %d again", forth, err, last.Version)
 			}
 			r.purgeAfter(time.Minute)

@@ -179,8 +179,8 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 		r.purgeAfter(time.Minute)
 		want("a while after a rebuild failed", 2, 3)
 
-		noError(t, r.base.Retire(t.Context()))
-		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		noError(t, r.base.Versions.Retire(t.Context()))
+		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to what was retired: got %v", err)
 		}
 		r.purgeAfter(time.Minute)

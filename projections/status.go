@@ -13,9 +13,9 @@ import (
 
 // Reader is the projection with the progress of the log and the past, as an API needs it.
 type Reader struct {
-	*Knowledge
-	Past *past.Projection
-	Log  *follow.Log
+	Knowledge *Knowledge
+	Past      *past.Projection
+	Log       *follow.Log
 }
 
 // Status is the state of the projections as one tenant sees them: each existing version of the knowledge table, the
@@ -25,7 +25,7 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	if err != nil {
 		return nil, err
 	}
-	versions, err := r.statuses(ctx, r.Log, tenant, head)
+	versions, err := r.Knowledge.statuses(ctx, r.Log, tenant, head)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +34,10 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 			return nil, err
 		}
 	}
-	if len(versions) > 0 && r.catalogue.Unreadable.Load() == int64(versions[0].Version) {
+	if len(versions) > 0 && r.Knowledge.catalogue.Unreadable.Load() == int64(versions[0].Version) {
 		versions[0].Settings["unreadable_rows"] = "found since the server started"
 	}
-	meaning, err := r.Statuses(ctx, r.Log, tenant, head)
+	meaning, err := r.Knowledge.Models.Statuses(ctx, r.Log, tenant, head)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (r Reader) List(ctx context.Context, list domain.List) (domain.ListPage, er
 	if list.AsOf > 0 {
 		return r.Past.List(ctx, list)
 	}
-	return r.Knowledge.List(ctx, list)
+	return r.Knowledge.Browser.List(ctx, list)
 }
 
 // Search searches what is known, or what was known at a position of the log.
@@ -58,7 +58,7 @@ func (r Reader) Search(ctx context.Context, s domain.Search) (domain.Answer, err
 	if s.AsOf > 0 {
 		return r.Past.Search(ctx, s)
 	}
-	return r.Knowledge.Search(ctx, s)
+	return r.Knowledge.Searcher.Search(ctx, s)
 }
 
 // AsOf is what an item was at a position of the log; see [past.Projection.Find].
@@ -87,7 +87,7 @@ func (p *Knowledge) statuses(
 		switch {
 		case s.Inline:
 			s.Position = head
-			if s.Unindexed, err = p.Unindexed(ctx, rows.TablesOf(v.Version), tenant); err != nil {
+			if s.Unindexed, err = p.Indexer.Unindexed(ctx, rows.TablesOf(v.Version), tenant); err != nil {
 				return nil, err
 			}
 		case v.Unfinished():

@@ -27,7 +27,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		clock := func() time.Time { return now }
 		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
 		verifications := policies.NewVerifications(w.log.Reader)
-		w.base.Verified = verifications
+		w.base.Searcher.Verified = verifications
 		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.by, Member: e} }
 		for _, e := range []domain.Entity{"team:pay", "user:ann", "user:ben", "user:zoe"} {
 			w.submit(domain.PutMember{OfDirectory: about(e)})

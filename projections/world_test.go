@@ -84,7 +84,7 @@ func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 		t.Fatalf("open projections: %v", err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, base, options)
+	log := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
@@ -219,7 +219,7 @@ func (w *world) follow() error {
 	if err != nil {
 		return err
 	}
-	meaning := w.base.Configured
+	meaning := w.base.Models.Configured
 	after, afterID, _, err := w.log.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (w *world) search(search domain.Search) domain.Answer {
 	}
 	search.Everyone, search.Copies = true, true // each item counts
 	complete := must(search.Complete())(w.t)
-	answer := must(w.base.Search(w.t.Context(), complete))(w.t)
+	answer := must(w.base.Searcher.Search(w.t.Context(), complete))(w.t)
 	return answer
 }
 

@@ -153,7 +153,7 @@ func inline(t *testing.T, db *database.DB) events.Inline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return knowledge
+	return knowledge.Projection
 }
 
 func newLog(t *testing.T, db *database.DB, options events.Options) *follow.Log {

@@ -117,7 +117,7 @@ func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	l := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	options.Logger = databasetest.Log(t)
 	n, err := forward.OpenNATS(l, options)
 	if err != nil {

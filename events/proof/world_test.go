@@ -63,7 +63,7 @@ func noError(t failing, err error) {
 func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
+	log := follow.NewLog(db, knowledge.Projection, events.Options{Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -30,7 +30,7 @@ func serve() (url string, stop func()) {
 	check(database.Migrate(ctx, db))
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	check(err)
-	book := follow.NewLog(db, base, events.Options{})
+	book := follow.NewLog(db, base.Projection, events.Options{})
 	past, err := projections.OpenPast(ctx, base, book)
 	check(err)
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{

@@ -82,7 +82,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	entrance := events.NewScrubbingWriter(base.Log.Log, true)
 	cfg.Writer = entrance
 	worker := extraction.NewWorker(extraction.Options{
-		Log: base.Log, Writer: entrance, Reader: base.Knowledge, Archivist: sessions.Sessions{Log: base.Log},
+		Log: base.Log, Writer: entrance, Reader: base.Knowledge.Browser, Searcher: base.Knowledge.Searcher, Archivist: sessions.Sessions{Log: base.Log},
 		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
 	})
 	servertest.Follow(t, worker.Follow)
@@ -117,7 +117,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	followed := subscriptions.New(subscriptions.Options{
-		DB: db, Log: base.Log, Writer: entrance, Items: base.Reader(), Logger: databasetest.Log(t),
+		DB: db, Log: base.Log, Writer: entrance, Items: base.Knowledge.Browser, Logger: databasetest.Log(t),
 		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
 		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
 	})
@@ -148,7 +148,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	}
 	pages := console.New(look)
 	cfg.Mounts = []annalshttp.Mount{
-		viking.Mount(viking.Config{Writer: entrance, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
+		viking.Mount(viking.Config{Writer: entrance, Browser: base.Knowledge.Browser, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
 		{
 			Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: console.MaxUpload,
 		}, {

@@ -59,6 +59,7 @@ func (b Base) Config(t *testing.T) Config {
 	cfg := Config{
 		Config: annalshttp.Config{
 			Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
+			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},
 		Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
@@ -67,7 +68,7 @@ func (b Base) Config(t *testing.T) Config {
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
 	verifications := policies.NewVerifications(b.Log.Reader)                                // part: policies
 	cfg.Policies, cfg.Verification = verifications, verifications                           // part: policies
-	b.Knowledge.Verified = verifications                                                    // part: policies
+	b.Knowledge.Searcher.Verified = verifications                                           // part: policies
 	return cfg
 }
 
@@ -80,15 +81,15 @@ func (c Config) New() *annalshttp.Server {
 			Prover: c.Prover, // part: proofs
 		},
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
-		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Reader},
+		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
-			Reporter: c.Reporter, Reader: c.Reader, Names: c.Callers.Directory,
+			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
 			Digests: c.Subscriptions, // part: webhooks
 		},
-		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Reader},
+		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Browser},
 		operate.Projections{
 			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Log: c.Events,
 			Proof: c.Prover, // part: proofs

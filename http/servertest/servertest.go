@@ -40,7 +40,7 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, knowledge, options)
+	log := follow.NewLog(db, knowledge.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)

@@ -57,7 +57,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
-		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log.Log), Sessions: sessions.Sessions{Log: log}, Version: "test",
+		Writer: log, Browser: parts.Knowledge.Browser, Reader: parts.Reader(), Files: events.NewFiles(log.Log), Sessions: sessions.Sessions{Log: log}, Version: "test",
 		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}

@@ -32,7 +32,7 @@ func (w *world) remains(conversation string) []string {
 		w.learn()
 	}
 	proposer := review.Proposer{
-		Log: w.log, Reader: w.base, Writer: w.log, Logger: databasetest.Log(w.t),
+		Log: w.log, Reader: w.base.Browser, Searcher: w.base.Searcher, Writer: w.log, Logger: databasetest.Log(w.t),
 		Proposals: browse.Reports{Browser: w.base.Browser, Log: w.log.Log},
 	}
 	var active []string

@@ -47,7 +47,7 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 // begin begins as a process does that knows nothing.
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing},
+		Shelves: b.shelves, Browser: b.base.Browser, Summarizer: interrupted{model, b.summarizing},
 		Clean:          events.NewScrubbingWriter(b.log.Log, true).Clean,
 		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },

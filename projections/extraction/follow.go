@@ -26,6 +26,7 @@ type Options struct {
 	Log       *follow.Log
 	Writer    Writer
 	Reader    Reader
+	Searcher  Searcher
 	Archivist SessionLog
 	Extractor Extractor
 	Logger    *slog.Logger
@@ -222,7 +223,7 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 	}
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary
-	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)
+	fact.Lessons, err = a.decide(ctx, w.Reader, w.Searcher, found.Findings)
 	return fact, err
 }
 

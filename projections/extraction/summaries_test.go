@@ -56,7 +56,7 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: events.NewScrubbingWriter(s.log.Log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Log: s.log, Writer: events.NewScrubbingWriter(s.log.Log, true), Reader: s.base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
 	})
 }
 
@@ -85,7 +85,7 @@ func (s *summarizing) keeps(id, abstract, overview string, requests int) {
 
 func (s *summarizing) item(id string) *domain.Knowledge {
 	s.t.Helper()
-	k := must(s.base.Find(s.t.Context(), s.by.Tenant, id))(s.t)
+	k := must(s.base.Browser.Find(s.t.Context(), s.by.Tenant, id))(s.t)
 	return k
 }
 

@@ -111,7 +111,7 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 	t.Helper()
 	base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, base, options)
+	log := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -122,7 +122,7 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 		logged: &bytes.Buffer{},
 	}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: sessions.Sessions{Log: log}, Extractor: extractor,
+		Log: log, Writer: w.broken, Reader: base.Browser, Searcher: base.Searcher, Archivist: sessions.Sessions{Log: log}, Extractor: extractor,
 		Now:    options.Clock,
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})
@@ -174,7 +174,7 @@ func (w *world) learn() {
 // items are those of a status but for archives, in the order in which they were remembered.
 func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
 	w.t.Helper()
-	page, err := w.base.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
+	page, err := w.base.Browser.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
 	if err != nil {
 		w.t.Fatal(err)
 	}

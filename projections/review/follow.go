@@ -25,6 +25,10 @@ const mostOpen = 5
 type Reader interface {
 	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+}
+
+// Searcher finds and compares similar items.
+type Searcher interface {
 	// Similar finds items that say the same as an item, contradict it or resemble it.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 	// Compare compares items by rules.
@@ -54,6 +58,7 @@ type Proposer struct {
 	Off       bool // it proposes and closes nothing
 	Log       *follow.Log
 	Reader    Reader
+	Searcher  Searcher
 	Proposals Proposals
 	Writer    Writer
 	Judge     Judge // nil: rules decide
@@ -196,7 +201,7 @@ var errJudge = errors.New("judge")
 func (p Proposer) pairs(
 	ctx context.Context, tenant string, item *domain.Knowledge, open []domain.RecordedProposal,
 ) (pairs []pair, err error) {
-	similar, err := p.Reader.Similar(ctx, by(tenant), item)
+	similar, err := p.Searcher.Similar(ctx, by(tenant), item)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +224,7 @@ func (p Proposer) pairs(
 			}
 		}
 		if s.Kind == "" {
-			s = p.Reader.Compare(item, s.Knowledge)
+			s = p.Searcher.Compare(item, s.Knowledge)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
 		switch { // people decide whether it says the same, or may hold, too

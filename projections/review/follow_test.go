@@ -37,14 +37,14 @@ func each(t *testing.T, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+		log := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t)})
 		t.Cleanup(func() {
 			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})
 		w := &world{T: t, log: log, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log.Log}}
-		w.proposer = review.Proposer{Log: log, Reader: base, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
+		w.proposer = review.Proposer{Log: log, Reader: base.Browser, Searcher: base.Searcher, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
 		test(w)
 	})
 }

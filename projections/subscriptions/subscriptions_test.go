@@ -51,9 +51,9 @@ func newWorld(t *testing.T, db *database.DB, giveUp time.Duration) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, status: http.StatusOK, header: http.Header{}, got: map[string]int{}}
-	w.log = follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	w.log = follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	w.Subscriptions = subscriptions.New(subscriptions.Options{
-		DB: db, Log: w.log, Writer: w.log, Items: base, First: time.Millisecond, GiveUp: giveUp,
+		DB: db, Log: w.log, Writer: w.log, Items: base.Browser, First: time.Millisecond, GiveUp: giveUp,
 		Client: &http.Client{Timeout: 5 * time.Minute},
 		Logger: databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
 		Rights: func(_ context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {

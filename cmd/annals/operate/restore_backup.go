@@ -306,7 +306,7 @@ func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasu
 	if err != nil {
 		return err
 	}
-	log := follow.NewLog(db, known, events.Options{Policy: known.Policy(), Logger: quiet})
+	log := follow.NewLog(db, known.Projection, events.Options{Policy: known.Policy(), Logger: quiet})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
 	rebuilds := projection.Rebuilds{Rebuilder: projection.New(known.Versions, known.Models, log)}
 	defer rebuilds.Close()
@@ -337,7 +337,7 @@ func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasu
 	}
 	s.replayed, err = serve.ReplayList(ctx, log.Log, projections.NewEraser(known, log.Log, quiet), list)
 	if err == nil {
-		_, err = known.PurgeFiles(ctx)
+		_, err = known.Files.PurgeFiles(ctx)
 	}
 	return err
 }

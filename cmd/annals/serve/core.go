@@ -39,7 +39,7 @@ type core struct {
 	entrance  *events.ScrubbingWriter // the writer of background work
 	writer    httpserve.Writer        // the writer of callers, as far as it is wrapped
 	search    search                  // likewise
-	reader    present
+	reader    projections.Reader
 
 	feeds    *record.Feeds
 	parts    []part               // those that are open
@@ -70,14 +70,14 @@ func (c *core) open(ctx context.Context) (err error) {
 			}
 		}
 	}
-	c.log = follow.NewLog(c.db, c.knowledge, options)
+	c.log = follow.NewLog(c.db, c.knowledge.Projection, options)
 	past, err := projections.OpenPast(ctx, c.knowledge, c.log)
 	if err != nil {
 		return err
 	}
-	c.reader = present{projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log}, c}
+	c.reader = projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log}
 	c.entrance = events.NewScrubbingWriter(c.log.Log, c.cfg.Scrub == "on")
-	c.writer, c.search = c.entrance, c.reader.Reader.Search
+	c.writer, c.search = c.entrance, c.reader.Search
 	c.keys, c.eraser = keys.NewKeys(c.db, c.log.Log), projections.NewEraser(c.knowledge, c.log.Log, c.logger)
 	c.inner, err = insideClient(func(w http.ResponseWriter, r *http.Request) { c.api.Handler().ServeHTTP(w, r) })
 	if err != nil {
@@ -102,9 +102,18 @@ func insideClient(api http.HandlerFunc) (*annalsclient.Client, error) {
 }
 
 // present answers questions about the present, with what parts add.
-type present struct {
-	projections.Reader
-	core *core
+type present struct{ core *core }
+
+func (r present) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	return r.core.reader.List(ctx, list)
+}
+
+func (r present) AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
+	return r.core.reader.AsOf(ctx, tenant, id, position)
+}
+
+func (r present) Await(ctx context.Context, tenant string, position int64, search bool) error {
+	return r.core.reader.Await(ctx, tenant, position, search)
 }
 
 func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
@@ -112,7 +121,7 @@ func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, er
 }
 
 func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
-	all, err := r.Reader.Status(ctx, tenant)
+	all, err := r.core.reader.Status(ctx, tenant)
 	for _, p := range r.core.parts {
 		for _, status := range p.status {
 			if err != nil {

@@ -31,7 +31,8 @@ func (c *core) surface() annalshttp.Config {
 	}}
 	settings := operate.Settings{Shown: c.cfg.Shown, Models: embedders(c.embedder, c.previous, c.cfg.Why), Sessions: known}
 	api := annalshttp.Config{
-		Writer: c.writer, Reader: c.reader, Historian: c.log, Finder: c.log.Finder, Policy: c.knowledge.Policy,
+		Writer: c.writer, Browser: c.knowledge.Browser, Searcher: c.knowledge.Searcher, Reader: present{c},
+		Historian: c.log, Finder: c.log.Finder, Policy: c.knowledge.Policy,
 		Callers: httpkeys.Config{Keys: c.keys, RootKey: c.cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
 		PublicURL: c.cfg.PublicURL, Logger: c.logger, Registry: c.registry, Version: terminal.Version().Version,
 		Rate: c.cfg.Rate, PreStopDelay: c.cfg.PreStopDelay, ShutdownTimeout: c.cfg.ShutdownTimeout,
@@ -39,15 +40,16 @@ func (c *core) surface() annalshttp.Config {
 			record.Record{
 				Finder: c.log.Finder, Feeds: c.feeds, Prover: prover, Protections: ProtectionsOf(c.db),
 			},
-			httppeople.Room{Directory: directory, Keys: c.keys, Items: c.reader},
+			httppeople.Room{Directory: directory, Keys: c.keys, Items: c.knowledge.Browser},
 			httpsessions.Room{Sessions: known},
 			reports.Room{
-				Reporter: c.reports(), Digests: offered[reports.Digests](c), Reader: c.reader, Names: directory,
+				Reporter: c.reports(), Digests: offered[reports.Digests](c), Reader: present{c},
+				Items: c.knowledge.Browser, Names: directory,
 			},
-			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.reader},
+			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.knowledge.Browser},
 			operate.Projections{
 				Rebuilder: offered[operate.Rebuilder](c), Background: projections.Background{Log: c.log, Past: c.reader.Past},
-				Inline: c.reader, Proof: prover, Log: c.log.Finder,
+				Inline: present{c}, Proof: prover, Log: c.log.Finder,
 			},
 			operate.Debug{Warnings: c.cfg.warned.text},
 		},
