@@ -17,13 +17,14 @@ import (
 	"github.com/annals-kb/annals/http/visible"
 )
 
-// Config configures a [Server]. Everything but Writer, Browser, Searcher, Reader, Historian and Finder has a default.
+// Config configures a [Server]. Everything has a default but the readers and the Writer.
 type Config struct {
 	Writer    serve.Writer
 	Browser   Browser
 	Searcher  Searcher
 	Reader    Reader
 	Historian visible.Log
+	Watcher   visible.Watcher
 	Finder    visible.Finder
 	// Rooms are operations of other packages.
 	Rooms []Room
@@ -98,6 +99,7 @@ func (c Config) Validate() error {
 	refuse(c.Searcher == nil, "Searcher is required")
 	refuse(c.Reader == nil, "Reader is required")
 	refuse(c.Historian == nil, "Historian is required")
+	refuse(c.Watcher == nil, "Watcher is required")
 	refuse(c.Finder == nil, "Finder is required")
 	for i, mount := range c.Mounts {
 		refuse(len(mount.Paths) == 0, "Mounts[%d].Paths is required", i)
@@ -164,6 +166,7 @@ type Searcher interface {
 
 // Reader answers questions about the present and the past.
 type Reader interface {
+	visible.Progress
 	// List returns the items that its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
 	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
@@ -173,9 +176,6 @@ type Reader interface {
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
 	// Status returns the state of each projection of the tenant.
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
-	// Await returns when an answer, of a search or of any other read, is as new as a position of the
-	// log. The error matches domain.ErrBehind if ctx ends first.
-	Await(ctx context.Context, tenant string, position int64, search bool) error
 }
 
 // Room is a set of operations. Routes registers them; events are those that callers may see.

@@ -40,7 +40,7 @@ func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
 	}
 	var prover *proof.Prover
 	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-		log := cfg.Historian.(*follow.Log)
+		log := cfg.Writer.(*follow.Log)
 		prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
 		cfg.Prover = prover
 	})
@@ -184,7 +184,7 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := impatient(t, db, func(cfg *servertest.Config) {
-			cfg.Prover = proof.NewProver(db, cfg.Historian.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Prover = proof.NewProver(db, cfg.Writer.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
 		a := refused()

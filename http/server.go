@@ -66,9 +66,9 @@ func New(cfg Config) *Server {
 		Policy: cfg.Policy,
 	}
 	s.items = visible.Items{
-		Reader: cfg.Browser, Policies: cfg.Policies, Recorder: cfg.Recorder, Reached: cfg.Reader.Await,
+		Reader: cfg.Browser, Policies: cfg.Policies, Recorder: cfg.Recorder, Progress: cfg.Reader,
 	}
-	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}
+	s.log = visible.Events{Log: cfg.Historian, Watcher: cfg.Watcher, Finder: cfg.Finder, Items: s.items}
 	s.routes()
 	tidy(described.OpenAPI())
 	if cfg.PublicURL != "" {

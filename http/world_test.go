@@ -56,7 +56,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	log := base.Log
 	cfg := base.Config(t)
 	cfg.Probes = []operate.Probe{{Name: "database", Check: func(ctx context.Context) error {
-		_, _, err := log.Head(ctx, "default")
+		_, _, err := log.Reader.Head(ctx, "default")
 		return err
 	}}}
 	cfg.Rooms = append(cfg.Rooms, mcp.Room{}) // part: mcp
@@ -221,7 +221,7 @@ func (w *world) remember(id, content string) *answer {
 // logEndsAt fails the test unless so many events were recorded.
 func (w *world) logEndsAt(want int64) {
 	w.t.Helper()
-	if got, _, err := w.log.Head(database.ForTenant(w.t.Context(), "default"), "default"); got != want || err != nil {
+	if got, _, err := w.log.Reader.Head(database.ForTenant(w.t.Context(), "default"), "default"); got != want || err != nil {
 		w.t.Errorf("the log ends at %d, %v, want %d", got, err, want)
 	}
 }

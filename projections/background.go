@@ -66,7 +66,7 @@ func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 // has to wait for a projection, that of the vectors. The log itself may end before the position on a standby, and in
 // a restored database. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
-	head, err := r.Log.AwaitHead(ctx, tenant, position)
+	head, err := r.Log.Watchers.AwaitHead(ctx, tenant, position)
 	if err != nil && ctx.Err() != nil {
 		return domain.Refuse(domain.ErrBehind, "the log ends at position %d here, and %d was asked for", head, position).
 			WithFix("try again, or ask without min_position")

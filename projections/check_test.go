@@ -110,7 +110,7 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 			merge := domain.Merge{Target: a, Items: []string{"b", "c"}, CarryVotes: true, Changes: domain.Revised{Task: new("both")}}
 			do(merge, merge.Then(nil)...)
 			do(w.helpful("a", "2"))
-			history := must(w.log.Stream(t.Context(), w.by.Tenant, domain.KnowledgeStream("a")))(t)
+			history := must(w.log.Reader.Stream(t.Context(), w.by.Tenant, domain.KnowledgeStream("a")))(t)
 			undo := must(domain.UndoMerge(a, history, ""))(t)
 			do(undo, undo.Then()...)
 		}

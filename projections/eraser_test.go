@@ -156,11 +156,11 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			"SELECT count(*) FROM event_texts WHERE tenant = 'acme'":  0,
 			"SELECT count(*) FROM event_texts WHERE tenant = 'other'": 3,
 		})
-		key, err := w.log.State(t.Context(), "acme", domain.KeyStreams.Of("abcacme"))
+		key, err := w.log.Reader.State(t.Context(), "acme", domain.KeyStreams.Of("abcacme"))
 		if k, _ := key.State.(domain.Key); err != nil || k.RevokedAt.IsZero() {
 			t.Errorf("the key is %+v, %v", k, err)
 		}
-		tenant, err := w.log.State(t.Context(), domain.SystemTenant, domain.TenantStreams.Of("acme"))
+		tenant, err := w.log.Reader.State(t.Context(), domain.SystemTenant, domain.TenantStreams.Of("acme"))
 		if s, _ := tenant.State.(domain.Tenant); err != nil || s.ErasedAt.IsZero() {
 			t.Errorf("the tenant is %+v, %v", s, err)
 		}

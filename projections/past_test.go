@@ -53,7 +53,7 @@ func (w pastWorld) readOn(size int) {
 			w.t.Fatal(err)
 		}
 		page := follow.Page{Tenant: w.by.Tenant, After: position, AfterID: eventID}
-		if page.Events, err = w.log.Read(w.t.Context(), w.by.Tenant, position, size); err != nil {
+		if page.Events, err = w.log.Reader.Read(w.t.Context(), w.by.Tenant, position, size); err != nil {
 			w.t.Fatal(err)
 		}
 		if len(page.Events) == 0 {
@@ -68,7 +68,7 @@ func (w pastWorld) readOn(size int) {
 
 func (w *world) head() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(w.t.Context(), w.by.Tenant)
+	head, _, err := w.log.Reader.Head(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}

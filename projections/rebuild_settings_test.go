@@ -17,7 +17,7 @@ func (r *rebuilding) helped(id, trace string) [3]float64 {
 	r.t.Helper()
 	receipt := r.submit(r.helpful(id, trace))
 	stored := must(r.base.Browser.Find(r.t.Context(), r.by.Tenant, id))(r.t)
-	events := must(r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
+	events := must(r.log.Reader.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
 	history := must(domain.History(id, events, r.base.Policy()))(r.t)
 	if got, want := history[len(history)-1].Policy, r.base.Policy().Name; got != want {
 		r.t.Errorf("the history names the policy %q, want %q", got, want)

@@ -101,7 +101,7 @@ func (r *rebuilding) runMeeting(happen func(), stages ...string) domain.Rebuild 
 // recorded is what the record says happened to the projection, and who did it.
 func (w *world) recorded() (story []string) {
 	w.t.Helper()
-	all := must(w.log.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge")))(w.t)
+	all := must(w.log.Reader.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge")))(w.t)
 	for _, event := range all {
 		name := strings.TrimPrefix(event.Name, "projection.")
 		data := string(event.Data)

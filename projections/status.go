@@ -21,7 +21,7 @@ type Reader struct {
 // Status is the state of the projections as one tenant sees them: each existing version of the knowledge table, the
 // active one first, and the vectors. The active version is written with the log and is never behind.
 func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
-	head, _, err := r.Log.Head(ctx, tenant)
+	head, _, err := r.Log.Reader.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -215,7 +215,7 @@ func (w *world) understand() {
 }
 
 func (w *world) follow() error {
-	page, err := w.log.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
+	page, err := w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
 	if err != nil {
 		return err
 	}

@@ -109,10 +109,10 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 	}
 	page.erasures = &mark
 	if f.log.handlers.wantsWholePages(f.projection) {
-		page.Events, err = f.log.Envelopes(ctx, tenant, c.position, wholePage)
+		page.Events, err = f.log.Reader.Envelopes(ctx, tenant, c.position, wholePage)
 		return page, err
 	}
-	records, err := f.log.Records(ctx, tenant, c.position, events.PageSize)
+	records, err := f.log.Reader.Records(ctx, tenant, c.position, events.PageSize)
 	if err != nil {
 		return Page{}, err
 	}

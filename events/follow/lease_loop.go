@@ -24,7 +24,7 @@ const (
 // the lease is acquired when there is work, renewed during the work, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	watcher, leave := f.log.WatchAll()
+	watcher, leave := f.log.Watchers.WatchAll()
 	defer leave()
 
 	again := time.NewTimer(0)

@@ -68,7 +68,7 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 			released := expiry(t, db)
 			for range 2 { // it has looked what there is to do when it looks at the lease again
 				before := reads.Load()
-				l.Notify("acme")
+				l.Watchers.Notify("acme")
 				eventually(t, func() string {
 					if reads.Load() == before {
 						return "want it to look at the lease"

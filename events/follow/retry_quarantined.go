@@ -45,7 +45,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 		if err != nil {
 			return done, err
 		}
-		waiting, err := l.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
+		waiting, err := l.Reader.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
 		var taken int
 		if err == nil {
 			taken, err = l.replayPage(
@@ -264,6 +264,6 @@ func (l *Log) Reset(
 	if err != nil {
 		return fmt.Errorf("reset %s: %w", projection, events.Unavailable(err))
 	}
-	l.Notify(tenant)
+	l.Watchers.Notify(tenant)
 	return nil
 }

@@ -44,7 +44,7 @@ func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string)
 	f := SubscriptionStatus{Position: c.position, ReadAt: c.updatedAt.Time}
 	f.LastError = l.stalled(projection, tenant, c)
 	f.Halted = isForGood(f.LastError)
-	head, _, err := l.Head(ctx, tenant)
+	head, _, err := l.Reader.Head(ctx, tenant)
 	if err != nil {
 		return f, err
 	}

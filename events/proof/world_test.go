@@ -135,7 +135,7 @@ func (w *world) grow() {
 
 func (w *world) head() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(w.t.Context(), w.by.Tenant)
+	head, _, err := w.log.Reader.Head(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func (w *world) exec(statement string) error {
 // who knows how.
 func (w *world) rewrite(position int64) {
 	w.t.Helper()
-	records := must(w.log.Records(w.t.Context(), "default", position-1, 1))(w.t)
+	records := must(w.log.Reader.Records(w.t.Context(), "default", position-1, 1))(w.t)
 	record := records[0]
 	record.Actor = "user:somebody-else"
 	hash := sha256.Sum256(record.Canonical())

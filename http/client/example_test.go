@@ -34,8 +34,8 @@ func serve() (url string, stop func()) {
 	past, err := projections.OpenPast(ctx, base, book)
 	check(err)
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Finder: book.Finder,
-		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
+		Writer: book, Historian: book.Reader, Watcher: book.Watchers, Finder: book.Finder,
+		Browser: base.Browser, Searcher: base.Searcher, Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
 		Mounts: []annalshttp.Mount{
 			viking.Mount(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}}), // part: viking
 		},

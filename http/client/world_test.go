@@ -68,7 +68,7 @@ func (w *world) client(cfg client.Config) *client.Client {
 // said is what happened in a session of the user default: what was said as "role: content", and its commits.
 func (w *world) said(session string) []string {
 	w.t.Helper()
-	all, err := w.log.Stream(w.t.Context(), "default", domain.SessionStream("user:default", session))
+	all, err := w.log.Reader.Stream(w.t.Context(), "default", domain.SessionStream("user:default", session))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func newLedger(t *testing.T, db *database.DB) *ledger {
 	for i := range leaves / 2 {
 		l.live(log, fmt.Sprintf("k-%d", i))
 	}
-	l.records = must(log.Records(t.Context(), "default", 0, leaves))(t)
+	l.records = must(log.Reader.Records(t.Context(), "default", 0, leaves))(t)
 	for i, record := range l.records {
 		proven := l.proven(record)
 		l.lines = append(l.lines, proven.Record)

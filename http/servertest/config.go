@@ -58,7 +58,7 @@ func (b Base) Config(t *testing.T) Config {
 	known := sessions.Sessions{Log: b.Log}
 	cfg := Config{
 		Config: annalshttp.Config{
-			Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
+			Writer: b.Log, Historian: b.Log.Reader, Watcher: b.Log.Watchers, Finder: b.Log.Finder, Reader: b.Reader(),
 			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},

@@ -210,7 +210,7 @@ func (w *world) itemAt(uri string) object {
 // position is how long the log of the default tenant is.
 func (w *world) position() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(database.ForEveryTenant(w.t.Context()), "default")
+	head, _, err := w.log.Reader.Head(database.ForEveryTenant(w.t.Context()), "default")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ var _ prometheus.Collector = (*HealthGauges)(nil)
 
 // NewHealthGauges makes the gauges. They have no values before the first refresh.
 func NewHealthGauges(reports Reports) *HealthGauges {
-	g := &HealthGauges{reports: reports, tenants: reports.Log.Tenants, values: map[string]*prometheus.Desc{}}
+	g := &HealthGauges{reports: reports, tenants: reports.Log.Reader.Tenants, values: map[string]*prometheus.Desc{}}
 	for name, help := range map[string]string{
 		"items":           "Active items of a scope.",
 		"verified":        "Share of a scope's items that were confirmed and are neither stale nor overdue, 0 to 1.",
@@ -194,7 +194,7 @@ func (g *HealthGauges) Refresh(ctx context.Context) error {
 
 func (g *HealthGauges) measure(ctx context.Context, tenant string) (measurement, error) {
 	last, now := g.measured[tenant], g.reports.Browser.catalogue.Now()
-	_, head, err := g.reports.Log.Head(ctx, tenant)
+	_, head, err := g.reports.Log.Reader.Head(ctx, tenant)
 	if age := now.Sub(last.at); err != nil || age < afterChange || head == last.head && age < afterNothing {
 		return last, err
 	}

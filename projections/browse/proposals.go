@@ -49,7 +49,7 @@ func (r Reports) proposals(ctx context.Context, tenant string, ids []string) (ma
 	for i, id := range ids {
 		streams[i] = domain.ProposalStreams.Of(id)
 	}
-	states, err := r.Log.StatesOf(ctx, tenant, streams)
+	states, err := r.Log.Reader.StatesOf(ctx, tenant, streams)
 	found := map[string]domain.Proposal{}
 	for name, state := range states {
 		found[domain.ProposalStreams.ID(name)], _ = state.(domain.Proposal)

@@ -310,7 +310,7 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 	if err != nil {
 		return nil, err
 	}
-	proposed, err := r.Log.NewestOf(ctx, p.tenant, streams, []string{domain.ReviewProposed{}.Name()})
+	proposed, err := r.Log.Reader.NewestOf(ctx, p.tenant, streams, []string{domain.ReviewProposed{}.Name()})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (w *world) remains(conversation string) []string {
 		Proposals: browse.Reports{Browser: w.base.Browser, Log: w.log.Log},
 	}
 	var active []string
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, w.proposed, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.proposed, 500))(w.t)
 	must(proposer.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}))(w.t)
 	w.proposed += int64(len(page))
 	for _, k := range w.items() {

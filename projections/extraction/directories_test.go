@@ -76,7 +76,7 @@ func (b *browsing) chapter(name, about string) {
 // follows reads what is new in the log, and lets the model say what is due after so long.
 func (b *browsing) follows(later time.Duration) error {
 	b.t.Helper()
-	page := must(b.log.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
+	page := must(b.log.Reader.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
 	if len(page) > 0 {
 		change := must(b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page}))(b.t)
 		noError(b.t, b.db.Transact(b.t.Context(),

@@ -101,7 +101,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		return err
 	}
 	a := w.assigned(event, commit)
-	state, err := w.Log.State(ctx, event.Tenant, event.Stream)
+	state, err := w.Log.Reader.State(ctx, event.Tenant, event.Stream)
 	if err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (w *Worker) Retry(ctx context.Context) {
 
 // RetryDue requests a retry of all archives of all tenants that are due.
 func (w *Worker) RetryDue(ctx context.Context) error {
-	tenants, err := w.Log.Tenants(ctx)
+	tenants, err := w.Log.Reader.Tenants(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 			continue
 		}
 		asked[event.Stream] = true
-		stream, err := w.Log.State(ctx, tenant, event.Stream)
+		stream, err := w.Log.Reader.State(ctx, tenant, event.Stream)
 		if err != nil {
 			return err
 		}

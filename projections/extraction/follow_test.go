@@ -122,7 +122,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		if err != nil || k.Text.Content != "I prefer tabs for indentation.\nI like elastic tabstops for indentation." || k.Helpful != 2 || len(merged.Neighbours) == 0 {
 			t.Errorf("merged: %+v, %v", k, err)
 		}
-		stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
+		stream, err := w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1")
 		if s := stream.State.(domain.Session); err != nil || s.Processed != len(steps) || s.Failed != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}

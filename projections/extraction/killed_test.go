@@ -89,7 +89,7 @@ func outcome(w *world) []string {
 	for _, name := range []string{"s0", "s1", "s2", "s3", "s9"} {
 		all = append(all, fmt.Sprint(name, " ", w.decisions(name, 1)))
 	}
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
 	names := map[string]int{}
 	for _, event := range page {
 		names[event.Name]++
@@ -194,12 +194,12 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 				noError(t, w.worker.RetryDue(t.Context()))
 			}
 			w.learn()
-			stream := must(w.log.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
+			stream := must(w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
 			return stream.State.(domain.Session).Failed
 		}
 		recorded := func() (failures, requests int) {
 			t.Helper()
-			page := must(w.log.Read(t.Context(), w.by.Tenant, 0, 500))(t)
+			page := must(w.log.Reader.Read(t.Context(), w.by.Tenant, 0, 500))(t)
 			for _, event := range page {
 				switch event.Fact.(type) {
 				case domain.ExtractionFailed:

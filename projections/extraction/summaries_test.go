@@ -63,7 +63,7 @@ func (s *summarizing) restart(model extraction.Summarizer) {
 // take takes in what is new in the log.
 func (s *summarizing) take() error {
 	s.t.Helper()
-	page := must(s.log.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
+	page := must(s.log.Reader.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
 	if _, err := s.summaries.Prepare(s.t.Context(), follow.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func TestAModelSummarisesWhatIsLong(t *testing.T) {
 		if len(again.requests) != 0 {
 			t.Errorf("%d requests after a restart", len(again.requests))
 		}
-		page, err := s.log.Read(t.Context(), s.by.Tenant, 3, 1)
+		page, err := s.log.Reader.Read(t.Context(), s.by.Tenant, 3, 1)
 		if err != nil || len(page) != 1 || page[0].Actor != "agent:annals" || page[0].ReasonCode != "summarised by model gpt-test" || page[0].CausationID == "" {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -187,7 +187,7 @@ func TestASummaryLosesAgainstPeople(t *testing.T) {
 
 func (s *summarizing) head() int64 {
 	s.t.Helper()
-	position, _, err := s.log.Head(s.t.Context(), s.by.Tenant)
+	position, _, err := s.log.Reader.Head(s.t.Context(), s.by.Tenant)
 	if err != nil {
 		s.t.Fatal(err)
 	}

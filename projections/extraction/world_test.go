@@ -158,7 +158,7 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 
 // follow takes in what is new in the log.
 func (w *world) follow() error {
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, w.read, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.read, 500))(w.t)
 	if _, err := w.worker.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
 		return err
 	}

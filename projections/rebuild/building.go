@@ -99,12 +99,12 @@ func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v c
 	if _, err := tx.NewInsert().Model(&v.Entry).Exec(ctx); err != nil {
 		return err
 	}
-	tenants, err := log.Tenants(ctx)
+	tenants, err := log.Reader.Tenants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, tenant := range tenants { // catchUp reads later tenants from their beginning
-		position, eventID, err := log.Head(ctx, tenant)
+		position, eventID, err := log.Reader.Head(ctx, tenant)
 		if err != nil {
 			return err
 		}

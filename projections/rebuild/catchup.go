@@ -108,7 +108,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	if page.After, page.AfterID, err = holdCheckpoint(ctx, tx, r.Versions.DB.Engine, v, tenant); err != nil {
 		return 0, err
 	}
-	if page.Events, err = r.log.Read(ctx, tenant, page.After, catchUpPage); err != nil {
+	if page.Events, err = r.log.Reader.Read(ctx, tenant, page.After, catchUpPage); err != nil {
 		return 0, err
 	}
 	if len(page.Events) == 0 {

@@ -73,7 +73,7 @@ func (w *world) follow(again bool) {
 	if again {
 		w.read = 0
 	}
-	page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+	page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
 	if err == nil {
 		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
 	}
@@ -156,7 +156,7 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.do(erase)
 		w.proposer.Off = true
-		page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.proposer.Writer = healthy
 		w.follow(false)
-		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
+		events, err := w.log.Reader.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
 			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
 		}
@@ -280,7 +280,7 @@ func TestAPageThatFailsIsReadAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("a", tuesday, "team:pay")
 		w.remember("b", wednesday, "team:pay")
-		page, err := w.log.Read(w.Context(), w.by.Tenant, 0, 500)
+		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, 0, 500)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func (s Sessions) Find(
 	if target.Validate() != nil || !by.MaySeeSession(target.Stream()) {
 		return domain.Stream{}, domain.Session{}, domain.NoSession(id)
 	}
-	stream, err := s.Log.State(ctx, by.Tenant, target.Stream())
+	stream, err := s.Log.Reader.State(ctx, by.Tenant, target.Stream())
 	if err != nil {
 		return stream, domain.Session{}, err
 	}
@@ -34,7 +34,7 @@ func (s Sessions) Find(
 
 // LearnedFor is the tenant's rule for lessons; empty if it was never set.
 func (s Sessions) LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error) {
-	stream, err := s.Log.State(ctx, tenant, domain.LearningStream)
+	stream, err := s.Log.Reader.State(ctx, tenant, domain.LearningStream)
 	rule, _ := stream.State.(domain.LearningChanged)
 	return rule.LearnedFor, err
 }
@@ -52,7 +52,7 @@ func (s Sessions) List(
 		after = prefix + after
 	}
 	for len(list) < limit {
-		page, err := s.Log.States(ctx, by.Tenant, prefix, after, limit)
+		page, err := s.Log.Reader.States(ctx, by.Tenant, prefix, after, limit)
 		if err != nil || len(page) == 0 {
 			return list, false, err
 		}

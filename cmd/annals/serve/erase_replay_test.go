@@ -180,7 +180,7 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		w.by.Tenant = domain.DefaultTenant
 		w.submit(w.keyOf("forgiven12", domain.Admin))
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Member})
-		history, err := w.log.Stream(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, "key:forgiven12")
+		history, err := w.log.Reader.Stream(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, "key:forgiven12")
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func (w *restored) opens(prefix string, want bool) {
 
 func (w *restored) given(prefix string) domain.Key {
 	w.Helper()
-	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStreams.Of(prefix))
+	stream, err := w.log.Reader.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStreams.Of(prefix))
 	key, is := stream.State.(domain.Key)
 	if err != nil || !is {
 		w.Fatalf("the key %s is %+v, %v", prefix, stream, err)

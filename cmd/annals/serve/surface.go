@@ -32,7 +32,7 @@ func (c *core) surface() annalshttp.Config {
 	settings := operate.Settings{Shown: c.cfg.Shown, Models: embedders(c.embedder, c.previous, c.cfg.Why), Sessions: known}
 	api := annalshttp.Config{
 		Writer: c.writer, Browser: c.knowledge.Browser, Searcher: c.knowledge.Searcher, Reader: present{c},
-		Historian: c.log, Finder: c.log.Finder, Policy: c.knowledge.Policy,
+		Historian: c.log.Reader, Watcher: c.log.Watchers, Finder: c.log.Finder, Policy: c.knowledge.Policy,
 		Callers: httpkeys.Config{Keys: c.keys, RootKey: c.cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
 		PublicURL: c.cfg.PublicURL, Logger: c.logger, Registry: c.registry, Version: terminal.Version().Version,
 		Rate: c.cfg.Rate, PreStopDelay: c.cfg.PreStopDelay, ShutdownTimeout: c.cfg.ShutdownTimeout,
