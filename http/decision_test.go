@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
@@ -93,18 +92,18 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		heard := &statements{}
 		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			log := cfg.Writer.(*follow.Log)
-			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log.Log), rootKey
+			log := cfg.Writer.(*events.Log)
+			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log), rootKey
 			rebuilds(t, cfg)
 			key, err := proof.NewKey(t.TempDir(), "annals.example")
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Prover = proof.NewProver(db, log, key, proof.Options{Logger: databasetest.Log(t)})
-			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log.Log, databasetest.Log(t))
-			writer := events.NewScrubbingWriter(log.Log, true)
+			cfg.Prover = proof.NewProver(db, log, cfg.Followers, key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
+			writer := events.NewScrubbingWriter(log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
-			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
+			cfg.Background = projections.Background{Followers: cfg.Followers, Past: cfg.Reader.(projections.Reader).Past}
 			cfg.Protections = func(context.Context) ([]domain.Protection, error) { return nil, nil }
 		})
 		w.heard = heard

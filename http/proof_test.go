@@ -16,7 +16,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -40,8 +39,8 @@ func proven(t *testing.T, db *database.DB) (*world, proof.Key) {
 	}
 	var prover *proof.Prover
 	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-		log := cfg.Writer.(*follow.Log)
-		prover = proof.NewProver(db, log, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
+		log := cfg.Writer.(*events.Log)
+		prover = proof.NewProver(db, log, cfg.Followers, key, proof.Options{Every: 10 * time.Millisecond, Logger: databasetest.Log(t)})
 		cfg.Prover = prover
 	})
 	servertest.Follow(t, prover.Follow)
@@ -184,7 +183,7 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := impatient(t, db, func(cfg *servertest.Config) {
-			cfg.Prover = proof.NewProver(db, cfg.Writer.(*follow.Log), key, proof.Options{Logger: databasetest.Log(t)})
+			cfg.Prover = proof.NewProver(db, cfg.Writer.(*events.Log), cfg.Followers, key, proof.Options{Logger: databasetest.Log(t)})
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
 		a := refused()

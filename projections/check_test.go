@@ -125,7 +125,7 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		missing := slices.DeleteFunc(codec.Names(), func(name string) bool {
 			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
 		})
-		for _, event := range logtest.All(t, w.log.Log, w.by.Tenant) {
+		for _, event := range logtest.All(t, w.log, w.by.Tenant) {
 			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })
 		}
 		if len(missing) > 0 {
@@ -139,7 +139,7 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		r.remember("item", "retry with backoff", "team:pay")
 		openPast := func() {
 			t.Helper()
-			must(projections.OpenPast(t.Context(), r.base, r.log))(t)
+			must(projections.OpenPast(t.Context(), r.base, r.log, r.followers))(t)
 		}
 		complete := func(want string) {
 			t.Helper()

@@ -181,7 +181,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	writing.Wait()
 
 	positions := map[int64]string{}
-	for _, event := range logtest.All(t, w.log.Log, w.by.Tenant) { // an error if a position is missing
+	for _, event := range logtest.All(t, w.log, w.by.Tenant) { // an error if a position is missing
 		positions[event.Position] = event.Stream
 	}
 	acknowledged.Range(func(id, position any) bool {

@@ -94,7 +94,7 @@ func TestATextThatBreaksTheModelStopsNoOther(t *testing.T) {
 		w.reads(5)
 		s := domain.Search{Text: "water it"}
 		w.until("searches say it", func() bool { return w.search(s).Degraded != "" })
-		for _, q := range must(w.log.Quarantined(t.Context(), "meaning_1", w.by.Tenant))(t) {
+		for _, q := range must(w.followers.Quarantined(t.Context(), "meaning_1", w.by.Tenant))(t) {
 			if q.Stream != "knowledge:item-1" && q.Stream != "knowledge:item-3" || q.Attempts != 3 {
 				t.Errorf("in quarantine: %+v", q)
 			}

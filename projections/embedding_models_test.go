@@ -32,7 +32,7 @@ func servedWith(
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
 	router := must(follow.NewRouter(databasetest.Log(t)))(t)
-	w.base.Models.FollowMeaning(router, w.log)
+	w.base.Models.FollowMeaning(router, w.followers)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
 	working.Go(func() { w.base.Models.MaintainModels(ctx) })
@@ -151,7 +151,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		}
 
 		// What nobody wants any more is dropped, and begun anew if somebody does.
-		rebuilder := rebuild.New(back.base.Versions, back.base.Models, back.log)
+		rebuilder := rebuild.New(back.base.Versions, back.base.Models, back.log, back.followers)
 		defer rebuilder.Close()
 		rebuilds := rebuild.Rebuilds{Rebuilder: rebuilder}
 		noError(t, rebuilds.Retire(t.Context(), "meaning"))

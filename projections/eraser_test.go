@@ -16,7 +16,7 @@ import (
 )
 
 func (w *world) eraser() *erasure.Eraser {
-	return projections.NewEraser(w.base, w.log.Log, databasetest.Log(w.t))
+	return projections.NewEraser(w.base, w.log, databasetest.Log(w.t))
 }
 
 // order orders to erase all that is somebody's.
@@ -142,7 +142,7 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
-		writer := events.NewScrubbingWriter(w.log.Log, true)
+		writer := events.NewScrubbingWriter(w.log, true)
 		_, err := writer.Submit(t.Context(), domain.Submission{
 			By: acme.by,
 			Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{

@@ -79,7 +79,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					l.Ranked = hit.Confidence
 				}
 			}
-			reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
 				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {
 					Tenant: w.by.Tenant, Limit: 9, From: day,

@@ -141,8 +141,10 @@ func Check(
 }
 
 // OpenPast finds the projection of the past in a migrated database, or creates it.
-func OpenPast(ctx context.Context, p *Knowledge, log *follow.Log) (*past.Projection, error) {
-	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log)
+func OpenPast(
+	ctx context.Context, p *Knowledge, log *events.Log, followers *follow.Followers,
+) (*past.Projection, error) {
+	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log, followers)
 	if err == nil {
 		p.Browser.Past.Store(&past.Tables)
 	}

@@ -48,7 +48,7 @@ func newPastWorld(t *testing.T, db *database.DB) pastWorld {
 func (w pastWorld) readOn(size int) {
 	w.t.Helper()
 	for {
-		position, eventID, _, err := w.log.Checkpoint(w.t.Context(), w.past.Name(), w.by.Tenant)
+		position, eventID, _, err := w.followers.Checkpoint(w.t.Context(), w.past.Name(), w.by.Tenant)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func (w pastWorld) readOn(size int) {
 		}
 		change := must(w.past.Prepare(w.t.Context(), page))(w.t)
 		noError(w.t, w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			return errors.Join(change.Write(ctx, tx), w.log.Advance(ctx, tx, w.past.Name(), page))
+			return errors.Join(change.Write(ctx, tx), w.followers.Advance(ctx, tx, w.past.Name(), page))
 		}))
 	}
 }

@@ -17,7 +17,7 @@ import (
 // rebuild runs a rebuild to its end and gives the version that is active then.
 func (w *world) rebuild() int {
 	w.t.Helper()
-	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
 	defer rebuilder.Close()
 	progress := must(rebuilder.Start(w.t.Context(), domain.RebuildOrder{}))(w.t)
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)

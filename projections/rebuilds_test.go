@@ -18,7 +18,7 @@ import (
 
 // rebuilds are the rebuilds of a world's projections by one process.
 func (w *world) rebuilds() rebuild.Rebuilds {
-	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
 	w.t.Cleanup(rebuilder.Close)
 	return rebuild.Rebuilds{Rebuilder: rebuilder}
 }

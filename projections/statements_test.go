@@ -240,13 +240,13 @@ func rareReads() []work {
 		error),
 	) func(*world) {
 		return func(w *world) {
-			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log.Log}, w.t.Context(),
+			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log}, w.t.Context(),
 				domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{
 		{name: "review", do: func(w *world) {
-			reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 			nothing(w.t)(reports.Review(w.t.Context(), domain.ReviewQuery{Tenant: by.Tenant, Limit: 10}))
 		}, onSQLite: true},
 		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},

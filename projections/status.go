@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
@@ -15,7 +16,8 @@ import (
 type Reader struct {
 	Knowledge *Knowledge
 	Past      *past.Projection
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 }
 
 // Status is the state of the projections as one tenant sees them: each existing version of the knowledge table, the
@@ -25,7 +27,7 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	if err != nil {
 		return nil, err
 	}
-	versions, err := r.Knowledge.statuses(ctx, r.Log, tenant, head)
+	versions, err := r.Knowledge.statuses(ctx, r.Followers, tenant, head)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +39,11 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 	if len(versions) > 0 && r.Knowledge.catalogue.Unreadable.Load() == int64(versions[0].Version) {
 		versions[0].Settings["unreadable_rows"] = "found since the server started"
 	}
-	meaning, err := r.Knowledge.Models.Statuses(ctx, r.Log, tenant, head)
+	meaning, err := r.Knowledge.Models.Statuses(ctx, r.Followers, tenant, head)
 	if err != nil {
 		return nil, err
 	}
-	past, err := r.Past.Status(ctx, r.Log, tenant, head)
+	past, err := r.Past.Status(ctx, r.Followers, tenant, head)
 	return append(append(versions, meaning...), past), err
 }
 
@@ -68,7 +70,7 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 
 // statuses are the states of the versions whose tables exist, as one tenant sees them.
 func (p *Knowledge) statuses(
-	ctx context.Context, log *follow.Log, tenant string, head int64,
+	ctx context.Context, followers *follow.Followers, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {
 	all, err := p.catalogue.Versions(ctx)
 	if err != nil {
@@ -91,7 +93,7 @@ func (p *Knowledge) statuses(
 				return nil, err
 			}
 		case v.Unfinished():
-			if s.Position, _, _, err = log.Checkpoint(ctx, v.Checkpoint(), tenant); err != nil {
+			if s.Position, _, _, err = followers.Checkpoint(ctx, v.Checkpoint(), tenant); err != nil {
 				return nil, err
 			}
 			s.Head = max(s.Head, s.Position)

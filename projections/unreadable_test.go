@@ -99,7 +99,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				said("trees", tree, left...)
 
-				reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+				reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
 					"harm":      func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
 					"stale":     func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },

@@ -142,7 +142,7 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		tame := &atomic.Bool{}
 		w, _ := served(t, db, projections.Settings{Embedder: choosy{tame: tame}})
-		meaning := projections.Background{Log: w.log}
+		meaning := projections.Background{Followers: w.followers}
 		readers := []*world{w}
 		if db.Engine == database.Postgres {
 			readers = append(readers, w.inAnotherProcess())
@@ -184,7 +184,7 @@ func (w *world) reads(position int64) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
-	if err := w.log.Await(ctx, w.base.Models.Configured.Name(), w.by.Tenant, position); err != nil {
+	if err := w.followers.Await(ctx, w.base.Models.Configured.Name(), w.by.Tenant, position); err != nil {
 		w.t.Fatal(fmt.Errorf("wait for position %d: %w", position, err))
 	}
 }

@@ -154,7 +154,7 @@ const finishing = 5 * time.Second
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
-	lease, err := p.log.Lease(ctx, Name)
+	lease, err := p.followers.Lease(ctx, Name)
 	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
 		err = p.finishAll(ctx)
 	}

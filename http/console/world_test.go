@@ -41,13 +41,14 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 
 // world is a server with a console.
 type world struct {
-	t    *testing.T
-	db   *database.DB
-	log  *follow.Log
-	full atomic.Bool // a check of the server fails
-	url  string
-	key  string // the server's public key for proofs
-	api  *client.Client
+	t         *testing.T
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	full      atomic.Bool // a check of the server fails
+	url       string
+	key       string // the server's public key for proofs
+	api       *client.Client
 }
 
 // onOne runs a test on one of the engines, chosen by the name of the test. The console contains no SQL, and the API below
@@ -70,25 +71,25 @@ func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, db *database.DB, root string, with ...func(*servertest.Config, *console.Config)) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
-	w := &world{t: t, db: db, log: base.Log}
+	w := &world{t: t, db: db, log: base.Log, followers: base.Followers}
 	key, err := proof.NewKey(t.TempDir(), "annals.example")
 	if err != nil {
 		t.Fatal(err)
 	}
-	prover := proof.NewProver(db, base.Log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
+	prover := proof.NewProver(db, base.Log, base.Followers, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
 	servertest.Follow(t, prover.Follow)
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
-	entrance := events.NewScrubbingWriter(base.Log.Log, true)
+	entrance := events.NewScrubbingWriter(base.Log, true)
 	cfg.Writer = entrance
 	worker := extraction.NewWorker(extraction.Options{
-		Log: base.Log, Writer: entrance, Reader: base.Knowledge.Browser, Searcher: base.Knowledge.Searcher, Archivist: sessions.Sessions{Log: base.Log},
+		Log: base.Log, Followers: base.Followers, Writer: entrance, Reader: base.Knowledge.Browser, Searcher: base.Knowledge.Searcher, Archivist: sessions.Sessions{Log: base.Log, Followers: base.Followers},
 		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
 	})
 	servertest.Follow(t, worker.Follow)
-	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log)
+	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log, base.Followers)
 	t.Cleanup(rebuilder.Close)
-	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
+	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Followers: base.Followers, Past: base.Past}
 	cfg.Probes = []operate.Probe{{Name: "disk", Check: func(context.Context) error {
 		if w.full.Load() {
 			return errors.New("the disk is full")
@@ -110,21 +111,21 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 		{Model: api.Model{Name: "embedding", Model: "builtin:1:512", Reason: "built in"}, Try: func(context.Context) (int, error) { return 512, nil }},
 		{Model: api.Model{Name: "llm", Model: "model some"}, Try: func(context.Context) (int, error) { return 0, errors.New("no such host") }},
 	}
-	eraser := projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t))
+	eraser := projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t))
 	cfg.Eraser, cfg.Scrubbing, cfg.Recorded = eraser, entrance, entrance
 	erasing, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	followed := subscriptions.New(subscriptions.Options{
-		DB: db, Log: base.Log, Writer: entrance, Items: base.Knowledge.Browser, Logger: databasetest.Log(t),
+		DB: db, Log: base.Log, Followers: base.Followers, Writer: entrance, Items: base.Knowledge.Browser, Logger: databasetest.Log(t),
 		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
 		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
 	})
 	servertest.Follow(t, followed.Follow)
 	cfg.Subscriptions = followed
 	running.Go(func() { followed.Run(erasing) })
-	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log.Log)
+	cfg.Prover, cfg.Callers.RootKey, cfg.Callers.Keys = prover, root, keys.NewKeys(db, base.Log)
 	if cfg.Callers.SessionKey, err = key.Derive("sessions"); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	}
 	pages := console.New(look)
 	cfg.Mounts = []annalshttp.Mount{
-		viking.Mount(viking.Config{Writer: entrance, Browser: base.Knowledge.Browser, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
+		viking.Mount(viking.Config{Writer: entrance, Browser: base.Knowledge.Browser, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: sessions.Sessions{Log: base.Log, Followers: base.Followers}}), // part: viking
 		{
 			Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: console.MaxUpload,
 		}, {

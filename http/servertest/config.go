@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/operate"
@@ -32,6 +33,7 @@ type Config struct {
 	Reporter      reports.Reporter
 	Rebuilder     operate.Rebuilder
 	Background    operate.Background
+	Followers     *follow.Followers
 	Eraser        operate.Eraser
 	Prover        record.Prover // part: proofs
 	Protections   func(context.Context) ([]domain.Protection, error)
@@ -55,14 +57,14 @@ type Subscriptions interface { // part: webhooks
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) Config {
-	known := sessions.Sessions{Log: b.Log}
+	known := sessions.Sessions{Log: b.Log, Followers: b.Followers}
 	cfg := Config{
 		Config: annalshttp.Config{
 			Writer: b.Log, Historian: b.Log.Reader, Watcher: b.Log.Watchers, Finder: b.Log.Finder, Reader: b.Reader(),
 			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},
-		Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
+		Followers: b.Followers, Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
 	}
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction

@@ -194,7 +194,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	servertest.Follow(w.t, func(router *message.Router) { w.base.Models.Configured.Follow(router, w.log) })
+	servertest.Follow(w.t, func(router *message.Router) { w.base.Models.Configured.Follow(router, w.followers) })
 }
 
 func TestEveryRouteIsDescribedByAnExample(t *testing.T) {

@@ -48,7 +48,7 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
 		Shelves: b.shelves, Browser: b.base.Browser, Summarizer: interrupted{model, b.summarizing},
-		Clean:          events.NewScrubbingWriter(b.log.Log, true).Clean,
+		Clean:          events.NewScrubbingWriter(b.log, true).Clean,
 		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
@@ -59,7 +59,7 @@ func (b *browsing) alone(ctx context.Context, do func(context.Context) error) er
 	if b.others {
 		return nil
 	}
-	return b.log.RunExclusively(ctx, domain.Directories, do)
+	return b.followers.RunExclusively(ctx, domain.Directories, do)
 }
 
 // chapter remembers what states of itself that it is about something.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 )
 
@@ -23,7 +24,8 @@ type SessionLog interface {
 
 // Options configure a [Worker].
 type Options struct {
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 	Writer    Writer
 	Reader    Reader
 	Searcher  Searcher
@@ -61,7 +63,7 @@ func NewWorker(options Options) *Worker {
 
 // Follow makes the worker follow every tenant's log.
 func (w *Worker) Follow(router *message.Router) {
-	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
+	follow.AddPreparer(router, w.Followers, domain.Extraction, w.Prepare)
 }
 
 // Prepare extracts the archives that a page commits, one after the other. After an error the page is retried;
@@ -249,7 +251,7 @@ func (w *Worker) forget(task string) {
 // Status is the worker's progress on a tenant's log. Its error may also be the refusal of a model's endpoint, by
 // which archives fail without blocking the log.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
-	f, err := w.Log.SubscriptionStatus(ctx, domain.Extraction, tenant)
+	f, err := w.Followers.SubscriptionStatus(ctx, domain.Extraction, tenant)
 	if model, is := w.Extractor.(*Model); is && f.LastError == nil {
 		f.LastError = model.Refusal()
 	}

@@ -302,7 +302,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			w.hold(session, talk("I prefer tabs for "+session+"."))
 			w.learn()
 		}
-		eraser := projections.NewEraser(w.base, w.log.Log, databasetest.Log(t))
+		eraser := projections.NewEraser(w.base, w.log, databasetest.Log(t))
 		learned := func(session string) *domain.Knowledge {
 			for _, k := range w.items() {
 				if k.Source.TraceID == session {

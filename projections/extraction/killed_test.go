@@ -168,7 +168,7 @@ func learnAsChild(t *testing.T, url string) {
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
-	noError(t, w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
+	noError(t, w.followers.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
 	stop()
 	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
 		t.Error(err)
@@ -241,7 +241,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		if !is || fact.Retry != 2 || fact.Task != task || len(fact.Lessons) != 1 || len(w.items()) != 2 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
 		}
-		found, err := (sessions.Sessions{Log: w.log}).Task(t.Context(), w.by, task)
+		found, err := (sessions.Sessions{Log: w.log, Followers: w.followers}).Task(t.Context(), w.by, task)
 		if err != nil || found.Extracted == nil || found.Failed != nil {
 			t.Errorf("task %+v, %v", found, err)
 		}

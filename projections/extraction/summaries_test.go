@@ -56,7 +56,7 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: events.NewScrubbingWriter(s.log.Log, true), Reader: s.base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Followers: s.followers, Writer: events.NewScrubbingWriter(s.log, true), Reader: s.base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
 	})
 }
 
@@ -255,7 +255,7 @@ func TestSummariesFollowTheLog(t *testing.T) {
 		position := s.head()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.log.Await(ctx, domain.Summaries, s.by.Tenant, position); err != nil {
+		if err := s.followers.Await(ctx, domain.Summaries, s.by.Tenant, position); err != nil {
 			t.Error(err)
 		}
 		if k := s.item("handbook"); k.Text.Abstract != "How deployments go." {

@@ -27,16 +27,17 @@ const mia domain.Entity = "user:mia"
 
 // world is a log whose sessions are extracted page by page, as a handler would.
 type world struct {
-	t        *testing.T
-	log      *follow.Log
-	base     *projections.Knowledge
-	by       domain.Principal
-	read     int64
-	proposed int64 // until here, the reviewer followed
-	worker   *extraction.Worker
-	broken   *breakable
-	logged   *bytes.Buffer  // by the worker
-	scopes   []domain.Scope // that commits ask for
+	t         *testing.T
+	log       *events.Log
+	followers *follow.Followers
+	base      *projections.Knowledge
+	by        domain.Principal
+	read      int64
+	proposed  int64 // until here, the reviewer followed
+	worker    *extraction.Worker
+	broken    *breakable
+	logged    *bytes.Buffer  // by the worker
+	scopes    []domain.Scope // that commits ask for
 }
 
 // breakable is a writer that stops in the middle.
@@ -111,18 +112,18 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 	t.Helper()
 	base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, base.Projection, options)
+	log, followers := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
 	w := &world{
-		t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1},
+		t: t, log: log, followers: followers, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1},
 		logged: &bytes.Buffer{},
 	}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base.Browser, Searcher: base.Searcher, Archivist: sessions.Sessions{Log: log}, Extractor: extractor,
+		Log: log, Followers: followers, Writer: w.broken, Reader: base.Browser, Searcher: base.Searcher, Archivist: sessions.Sessions{Log: log, Followers: followers}, Extractor: extractor,
 		Now:    options.Clock,
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})

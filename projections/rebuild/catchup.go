@@ -133,7 +133,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	if err := script.Execute(ctx, tx); err != nil {
 		return 0, err
 	}
-	return len(page.Events), r.log.Advance(ctx, tx, v.Checkpoint(), page)
+	return len(page.Events), r.followers.Advance(ctx, tx, v.Checkpoint(), page)
 }
 
 // holdCheckpoint reads and locks a version's checkpoint until the transaction ends. A transaction whose COMMIT was

@@ -11,6 +11,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/background"
 	"github.com/annals-kb/annals/events/follow"
 )
@@ -56,7 +57,8 @@ type Judge interface {
 // derived from it.
 type Proposer struct {
 	Off       bool // it proposes and closes nothing
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 	Reader    Reader
 	Searcher  Searcher
 	Proposals Proposals
@@ -66,7 +68,9 @@ type Proposer struct {
 }
 
 // Follow makes the proposer follow every tenant's log.
-func (p Proposer) Follow(router *message.Router) { follow.AddPreparer(router, p.Log, name, p.Prepare) }
+func (p Proposer) Follow(router *message.Router) {
+	follow.AddPreparer(router, p.Followers, name, p.Prepare)
+}
 
 // Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
 // id of a proposal follows from the items. After an error of the judge, rules decide for the rest of the page.

@@ -22,11 +22,12 @@ import (
 // world is a log that a proposer follows page by page.
 type world struct {
 	*testing.T
-	log      *follow.Log
-	reports  browse.Reports
-	proposer review.Proposer
-	by       domain.Principal
-	read     int64
+	log       *events.Log
+	followers *follow.Followers
+	reports   browse.Reports
+	proposer  review.Proposer
+	by        domain.Principal
+	read      int64
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -37,14 +38,14 @@ func each(t *testing.T, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t)})
+		log, followers := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t)})
 		t.Cleanup(func() {
 			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})
-		w := &world{T: t, log: log, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log.Log}}
-		w.proposer = review.Proposer{Log: log, Reader: base.Browser, Searcher: base.Searcher, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
+		w := &world{T: t, log: log, followers: followers, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log}}
+		w.proposer = review.Proposer{Log: log, Followers: followers, Reader: base.Browser, Searcher: base.Searcher, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
 		test(w)
 	})
 }

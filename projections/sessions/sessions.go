@@ -5,12 +5,16 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 )
 
 // Sessions answers questions about sessions. It reads messages from the log, and the rest from the state of the
 // session's stream.
-type Sessions struct{ Log *follow.Log }
+type Sessions struct {
+	Log       *events.Log
+	Followers *follow.Followers
+}
 
 // Find returns a session of an owner. The error matches [domain.ErrNotFound] if it does not exist, was deleted, or is
 // not visible to by.
@@ -213,7 +217,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 
 // done is the position up to which extraction has read the tenant's log.
 func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
-	position, _, _, err := s.Log.Checkpoint(ctx, domain.Extraction, tenant)
+	position, _, _, err := s.Followers.Checkpoint(ctx, domain.Extraction, tenant)
 	return position, err
 }
 
@@ -243,5 +247,5 @@ func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
 
 // AwaitExtraction returns when extraction is done with all commits up to a position.
 func (s Sessions) AwaitExtraction(ctx context.Context, tenant string, position int64) error {
-	return s.Log.Await(ctx, domain.Extraction, tenant, position)
+	return s.Followers.Await(ctx, domain.Extraction, tenant, position)
 }

@@ -21,9 +21,10 @@ import (
 
 // Options configure [Subscriptions].
 type Options struct {
-	DB     *database.DB
-	Log    *follow.Log
-	Writer interface {
+	DB        *database.DB
+	Log       *events.Log
+	Followers *follow.Followers
+	Writer    interface {
 		Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 	}
 	// Items finds an item, whatever its status, sets by which items others are disputed, and hides references.

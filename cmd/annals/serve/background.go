@@ -43,11 +43,11 @@ func openMeaning(_ context.Context, c *core) (part, error) {
 	c.registry.MustRegister(health)
 	return part{
 		follow: []func(*message.Router){
-			func(router *message.Router) { c.knowledge.Models.FollowMeaning(router, c.log) }, c.reader.Past.Follow,
+			func(router *message.Router) { c.knowledge.Models.FollowMeaning(router, c.followers) }, c.reader.Past.Follow,
 		},
 		run: []func(context.Context){
 			c.knowledge.Models.MaintainModels,
-			func(ctx context.Context) { c.knowledge.Indexer.IndexAllWords(ctx, c.log.Log) },
+			func(ctx context.Context) { c.knowledge.Indexer.IndexAllWords(ctx, c.log) },
 			c.every(time.Minute, "measure the health of scopes", health.Refresh),
 			c.writeUses,
 		},
@@ -83,7 +83,7 @@ func (c *core) eraseAgain(ctx context.Context, list []Erasure) error {
 	if list == nil {
 		return nil
 	}
-	done, err := ReplayList(ctx, c.log.Log, c.eraser, list)
+	done, err := ReplayList(ctx, c.log, c.eraser, list)
 	if err == nil {
 		c.logger.InfoContext(ctx, "applied a list of erasures", "lines", len(list),
 			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,

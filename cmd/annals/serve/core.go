@@ -31,7 +31,8 @@ type core struct {
 	embedder, previous embedding.Embedder // previous is nil for none
 
 	db        *database.DB
-	log       *follow.Log
+	log       *events.Log
+	followers *follow.Followers
 	knowledge *projections.Knowledge
 	key       proof.Key // from which secrets are derived
 	keys      *keys.Keys
@@ -70,15 +71,15 @@ func (c *core) open(ctx context.Context) (err error) {
 			}
 		}
 	}
-	c.log = follow.NewLog(c.db, c.knowledge.Projection, options)
-	past, err := projections.OpenPast(ctx, c.knowledge, c.log)
+	c.log, c.followers = follow.NewLog(c.db, c.knowledge.Projection, options)
+	past, err := projections.OpenPast(ctx, c.knowledge, c.log, c.followers)
 	if err != nil {
 		return err
 	}
-	c.reader = projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log}
-	c.entrance = events.NewScrubbingWriter(c.log.Log, c.cfg.Scrub == "on")
+	c.reader = projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log, Followers: c.followers}
+	c.entrance = events.NewScrubbingWriter(c.log, c.cfg.Scrub == "on")
 	c.writer, c.search = c.entrance, c.reader.Search
-	c.keys, c.eraser = keys.NewKeys(c.db, c.log.Log), projections.NewEraser(c.knowledge, c.log.Log, c.logger)
+	c.keys, c.eraser = keys.NewKeys(c.db, c.log), projections.NewEraser(c.knowledge, c.log, c.logger)
 	c.inner, err = insideClient(func(w http.ResponseWriter, r *http.Request) { c.api.Handler().ServeHTTP(w, r) })
 	if err != nil {
 		return err

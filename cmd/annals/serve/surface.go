@@ -22,7 +22,7 @@ import (
 
 // surface configures the API: the rooms of the core, and what the parts hand over.
 func (c *core) surface() annalshttp.Config {
-	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log}
+	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log, Followers: c.followers}
 	prover := offered[record.Prover](c)
 	health := operate.Health{Probes: []operate.Probe{
 		{Name: "database", Check: c.db.Answers},
@@ -48,8 +48,9 @@ func (c *core) surface() annalshttp.Config {
 			},
 			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.knowledge.Browser},
 			operate.Projections{
-				Rebuilder: offered[operate.Rebuilder](c), Background: projections.Background{Log: c.log, Past: c.reader.Past},
-				Inline: present{c}, Proof: prover, Log: c.log.Finder,
+				Rebuilder:  offered[operate.Rebuilder](c),
+				Background: projections.Background{Followers: c.followers, Past: c.reader.Past},
+				Inline:     present{c}, Proof: prover, Log: c.log.Finder,
 			},
 			operate.Debug{Warnings: c.cfg.warned.text},
 		},
@@ -67,5 +68,5 @@ func (c *core) surface() annalshttp.Config {
 
 // reports reports on the quality of knowledge.
 func (c *core) reports() browse.Reports {
-	return browse.Reports{Browser: c.knowledge.Browser, Log: c.log.Log}
+	return browse.Reports{Browser: c.knowledge.Browser, Log: c.log}
 }

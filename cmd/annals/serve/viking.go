@@ -33,8 +33,8 @@ func (v vikingSettings) hostPaths() []string {
 func openViking(_ context.Context, c *core) (part, error) {
 	cfg := viking.Config{
 		Writer: c.writer, Browser: c.knowledge.Browser, Reader: present{c},
-		Directories: offered[viking.Directories](c), Files: events.NewFiles(c.log.Log),
-		Sessions: sessions.Sessions{Log: c.log}, Recorder: offered[viking.Recorder](c),
+		Directories: offered[viking.Directories](c), Files: events.NewFiles(c.log),
+		Sessions: sessions.Sessions{Log: c.log, Followers: c.followers}, Recorder: offered[viking.Recorder](c),
 		Keys: c.keys, NewKey: httpkeys.NewKey, Members: people.Directory{Log: c.log.Reader}.Members,
 		Eraser: c.eraser, Closed: c.cfg.RootKey != "" || c.cfg.issuer() != "",
 		FetchPrivate: c.cfg.FetchPrivate, HostPaths: c.cfg.hostPaths(), Version: terminal.Version().Version,
