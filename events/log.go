@@ -136,6 +136,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Admission may refuse what would be written. Nil to admit everything.
 	Admission Admission
+	// Selection selects events by their items. Nil: no event is about an item of the query.
+	Selection Selection
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer
 }

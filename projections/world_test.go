@@ -85,6 +85,7 @@ func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 		t.Fatalf("open projections: %v", err)
 	}
 	options.Logger = databasetest.Log(t)
+	options.Selection = base.Browser
 	log, followers := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {

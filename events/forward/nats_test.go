@@ -118,7 +118,7 @@ func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, followers := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	l, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	options.Logger = databasetest.Log(t)
 	n, err := forward.OpenNATS(followers, options)
 	if err != nil {

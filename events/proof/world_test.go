@@ -64,7 +64,7 @@ func noError(t failing, err error) {
 func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Logger: databasetest.Log(t)})
+	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -30,7 +30,7 @@ func serve() (url string, stop func()) {
 	check(database.Migrate(ctx, db))
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	check(err)
-	book, followers := follow.NewLog(db, base.Projection, events.Options{})
+	book, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser})
 	past, err := projections.OpenPast(ctx, base, book, followers)
 	check(err)
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{

@@ -51,7 +51,7 @@ func newLedger(t *testing.T, db *database.DB) *ledger {
 	key := must(proof.NewKey(directory, "annals.example/test"))(t)
 	private := must(os.ReadFile(filepath.Join(directory, "log.key")))(t)
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Logger: databasetest.Log(t)})
+	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

@@ -41,6 +41,7 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
+	options.Selection = knowledge.Browser
 	log, followers := follow.NewLog(db, knowledge.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {

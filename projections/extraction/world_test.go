@@ -112,6 +112,7 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 	t.Helper()
 	base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	options.Logger = databasetest.Log(t)
+	options.Selection = base.Browser
 	log, followers := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {

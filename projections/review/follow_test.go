@@ -38,7 +38,7 @@ func each(t *testing.T, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, followers := follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t)})
+		log, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t)})
 		t.Cleanup(func() {
 			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)

@@ -52,7 +52,7 @@ func newWorld(t *testing.T, db *database.DB, giveUp time.Duration) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, status: http.StatusOK, header: http.Header{}, got: map[string]int{}}
-	w.log, w.followers = follow.NewLog(db, base.Projection, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	w.log, w.followers = follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	w.Subscriptions = subscriptions.New(subscriptions.Options{
 		DB: db, Log: w.log, Followers: w.followers, Writer: w.log, Items: base.Browser, First: time.Millisecond, GiveUp: giveUp,
 		Client: &http.Client{Timeout: 5 * time.Minute},

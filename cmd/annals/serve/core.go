@@ -62,7 +62,7 @@ func (c *core) open(ctx context.Context) (err error) {
 	}
 	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	options := events.Options{
-		Policy: c.knowledge.Policy(), Logger: c.logger, Registerer: c.registry,
+		Policy: c.knowledge.Policy(), Selection: c.knowledge.Browser, Logger: c.logger, Registerer: c.registry,
 	}
 	for _, p := range parts() {
 		if p.log != nil {

@@ -261,7 +261,7 @@ func restoredBackup(t *testing.T, db *database.DB) *restored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, knowledge.Projection, events.Options{Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
+	log := events.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
