@@ -215,7 +215,7 @@ func (a *Accesses) sweep(ctx context.Context) {
 	if a.options.Keep <= 0 {
 		return
 	}
-	tenants, err := a.log.Tenants(ctx)
+	tenants, err := a.log.Reader.Tenants(ctx)
 	until := uuid.UUID{}
 	milliseconds := uint64(a.log.options.Clock().Add(-a.options.Keep).UnixMilli())
 	for i := range 6 {

@@ -5,8 +5,8 @@
 // position n has seen everything before it; a gap means corruption.
 //
 // [Log.Submit] puts a command into its tenant's queue. One committer takes the waiting commands, decides them in
-// order in memory, and writes them in one transaction; see [Log] for what that promises. Readers use [Log.Read] and
-// [Log.All] for the log, and [Log.Stream] for one stream. Package follow lets projections follow the log.
+// order in memory, and writes them in one transaction; see [Log] for what that promises. Readers use [Reader.Read] and
+// [Log.All] for the log, and [Reader.Stream] for one stream. Package follow lets projections follow the log.
 //
 // A fact is recorded as two JSON objects. data holds the plain fields, in the event, for ever; text holds what people
 // wrote, beside the event, and can be erased. Package codec encodes facts; [Record] documents what is hashed, byte by

@@ -150,8 +150,8 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l, _ := history(t, db)
 		databasetest.Tamper(t, db, `DELETE FROM events WHERE position = 5`) // version 2 of k-1
-		_, read := l.Read(t.Context(), "acme", 2, 10)
-		_, stream := l.Stream(t.Context(), "acme", "knowledge:k-1")
+		_, read := l.Reader.Read(t.Context(), "acme", 2, 10)
+		_, stream := l.Reader.Stream(t.Context(), "acme", "knowledge:k-1")
 		_, _, found := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 3})
 		_, _, backwards := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 7, Descending: true})
 		for name, err := range map[string]error{"Read": read, "Stream": stream, "Find": found, "Find backwards": backwards} {
@@ -162,7 +162,7 @@ func TestAHoleIsNamedByEveryReader(t *testing.T) {
 		if got, want := read.Error(), "the log of tenant acme has no position 5"; len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("got %q, want it to begin with %q", got, want)
 		}
-		if _, err := l.Stream(t.Context(), "acme", "knowledge:k-0"); err != nil {
+		if _, err := l.Reader.Stream(t.Context(), "acme", "knowledge:k-0"); err != nil {
 			t.Errorf("another stream: %v", err)
 		}
 		if rest, _, err := l.Finder.Find(t.Context(), domain.EventQuery{Tenant: "acme", After: 5}); err != nil || len(rest) != 4 {
@@ -176,7 +176,7 @@ func TestOnlyTheNewestOfTheNamedEventsIsRead(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		l, _ := history(t, db)
 		databasetest.Tamper(t, db, "UPDATE events SET data = '[]' WHERE position BETWEEN 4 AND 7") // unreadable
-		newest, err := l.NewestOf(t.Context(), "acme",
+		newest, err := l.Reader.NewestOf(t.Context(), "acme",
 			[]string{"knowledge:k-0", "knowledge:k-1", "knowledge:k-2"}, []string{domain.FoundHelpful{}.Name()})
 		if err != nil || len(newest) != 2 || newest["knowledge:k-0"].Position != 8 || newest["knowledge:k-1"].Position != 9 {
 			t.Errorf("got %+v, %v", newest, err)

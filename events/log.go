@@ -29,11 +29,14 @@ import (
 //
 // Several processes may append to one PostgreSQL.
 type Log struct {
-	*Reader
-	*Watchers
+	Reader   *Reader
+	Watchers *Watchers
 	Finder   Finder
 	Sessions SessionReader
 	Erasures ErasureReader
+	db       *database.DB
+	inline   Inline
+	options  Options
 	metrics  metrics
 
 	// ctx is the context of transactions. It ends when Close gives up waiting.
@@ -55,8 +58,9 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	reader := &Reader{Snapshot: Snapshot{db}, db: db, inline: inline, options: options}
 	l := &Log{
+		db: db, inline: inline, options: options,
 		Reader: reader, Finder: Finder{reader}, Sessions: SessionReader{reader}, Erasures: ErasureReader{reader},
-		Watchers: &Watchers{Reader: reader, ctx: ctx, appended: newNotifier()},
+		Watchers: &Watchers{reader: reader, ctx: ctx, appended: newNotifier()},
 		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
 	}
 	promauto.With(options.Registerer).NewGaugeFunc(prometheus.GaugeOpts{
@@ -132,6 +136,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Admission may refuse what would be written. Nil to admit everything.
 	Admission Admission
+	// Selection selects events by their items. Nil: no event is about an item of the query.
+	Selection Selection
 	// Registerer registers the log's metrics; nil for none. Two logs cannot share one.
 	Registerer prometheus.Registerer
 }

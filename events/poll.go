@@ -19,7 +19,7 @@ type polling struct {
 
 // Watchers notifies followers of logs that have grown, in this process or another.
 type Watchers struct {
-	*Reader
+	reader   *Reader
 	ctx      context.Context // ends with the log
 	appended *notifier       // tenants whose logs have grown
 	polling  polling
@@ -54,7 +54,7 @@ func (l *Watchers) poll(ctx context.Context) {
 	for {
 		heads, err := l.heads(ctx)
 		if err != nil && ctx.Err() == nil {
-			l.options.Logger.WarnContext(ctx, "could not look for new events", "error", err)
+			l.reader.options.Logger.WarnContext(ctx, "could not look for new events", "error", err)
 		}
 		for tenant, head := range heads {
 			if known[tenant] != head {
@@ -65,7 +65,7 @@ func (l *Watchers) poll(ctx context.Context) {
 			known = heads
 		}
 		select {
-		case <-time.After(l.options.Poll):
+		case <-time.After(l.reader.options.Poll):
 		case <-ctx.Done():
 			return
 		}
@@ -92,7 +92,7 @@ const HeadsOfChosen = `, heads (tenant, head) AS (
 // heads are the ids of every tenant's newest event; empty if there is none.
 func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
-	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+	err := database.ForEach(ctx, l.reader.db, func(rows *sql.Rows) error {
 		var tenant string
 		var head sql.NullString
 		err := rows.Scan(&tenant, &head)
@@ -112,7 +112,7 @@ func (l *Watchers) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 	return w.Wake, leave
 }
 
-// WatchAll is [Log.Watch] for every tenant's log. The watcher names those that have grown.
+// WatchAll is [Watchers.Watch] for every tenant's log. The watcher names those that have grown.
 func (l *Watchers) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
 
 func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
@@ -133,13 +133,13 @@ func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
 // AwaitHead returns when a tenant's log reaches a position, whichever process appends to it, and returns the position
 // of its head. The error is that of ctx if it ends first.
 func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64) (head int64, err error) {
-	if head, _, err = l.Head(ctx, tenant); err != nil || head >= position {
+	if head, _, err = l.reader.Head(ctx, tenant); err != nil || head >= position {
 		return head, err
 	}
 	grown, leave := l.Watch(tenant)
 	defer leave()
 	for {
-		now, _, err := l.Head(ctx, tenant)
+		now, _, err := l.reader.Head(ctx, tenant)
 		if err != nil {
 			return head, err
 		}

@@ -17,7 +17,7 @@ const PageSize = 500
 
 // Reader reads the log: pages, streams, states and single facts.
 type Reader struct {
-	Snapshot // each of its reads is one of its own
+	Snapshot Snapshot // each of its reads is one of its own
 
 	db      *database.DB
 	inline  Inline
@@ -52,7 +52,7 @@ func (l *Reader) Records(ctx context.Context, tenant string, after int64, limit 
 	return records, nil
 }
 
-// Read is [Log.Records] decoded.
+// Read is [Reader.Records] decoded.
 func (l *Reader) Read(ctx context.Context, tenant string, after int64, limit int) ([]domain.Event, error) {
 	records, err := l.Records(ctx, tenant, after, limit)
 	if err != nil {

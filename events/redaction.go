@@ -132,7 +132,7 @@ func secrets() []scrub.Class { return []scrub.Class{scrub.APIKey, scrub.JWT, scr
 func (e *ScrubbingWriter) Span(
 	ctx context.Context, tenant string, since, until domain.AsOf,
 ) (from, to int64, err error) {
-	head, _, err := e.log.Head(ctx, tenant)
+	head, _, err := e.log.Reader.Head(ctx, tenant)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -73,7 +73,7 @@ func (e *ScrubbingWriter) Scrubs() bool { return e.scrub }
 
 // Rules are a tenant's own scrubbing rules.
 func (e *ScrubbingWriter) Rules(ctx context.Context, tenant string) (domain.Scrubbing, error) {
-	stream, err := e.log.State(ctx, tenant, domain.ScrubbingStream)
+	stream, err := e.log.Reader.State(ctx, tenant, domain.ScrubbingStream)
 	rules, _ := stream.State.(domain.Scrubbing)
 	return rules, err
 }
@@ -149,7 +149,7 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 	if err, asked := known[tenant]; asked {
 		return err
 	}
-	stream, err := e.log.State(
+	stream, err := e.log.Reader.State(
 		database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(tenant),
 	)
 	if state, _ := stream.State.(domain.Tenant); err == nil && !state.ErasedAt.IsZero() {

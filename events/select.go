@@ -12,8 +12,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Selection is implemented by an inline projection that knows the owners and scopes of the items that events are
-// about.
+// Selection knows the owners and scopes of the items that events are about.
 type Selection interface {
 	// Streams are the streams of the items that a query selects. many is true if there are more than most.
 	Streams(ctx context.Context, q domain.EventQuery, most int) (streams []string, many bool, err error)
@@ -91,8 +90,8 @@ func (f Finder) chooseItems(ctx context.Context, q domain.EventQuery, within spa
 	if !q.AboutItems() {
 		return nil
 	}
-	selection, ok := f.log.inline.(Selection)
-	if !ok {
+	selection := f.log.options.Selection
+	if selection == nil {
 		c.none = true
 		return nil
 	}

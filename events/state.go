@@ -90,7 +90,7 @@ func (l *Reader) EachState(
 
 // States lists up to limit streams of a kind ("key:") after a stream, in the order of their names.
 func (l *Reader) States(ctx context.Context, tenant, kind, after string, limit int) ([]domain.Stream, error) {
-	slice, _, err := l.NextSlice(ctx, tenant, kind, after, limit)
+	slice, _, err := l.Snapshot.NextSlice(ctx, tenant, kind, after, limit)
 	if err != nil {
 		return nil, err
 	}

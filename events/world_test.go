@@ -29,5 +29,5 @@ func inline(t *testing.T, db *database.DB) events.Inline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return knowledge
+	return knowledge.Projection
 }

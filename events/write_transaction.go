@@ -118,7 +118,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 		l.changesOf(domain.KindOfStream(name)).Add(1)
 	}
 	if len(b.records) > 0 {
-		l.appended.notify(tenant)
+		l.Watchers.appended.notify(tenant)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 		w := &followed{}
 		w.world = newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 			w.base = cfg.Reader.(projections.Reader).Knowledge
-			cfg.Background = projections.Background{Log: cfg.Writer.(*follow.Log)}
+			cfg.Background = projections.Background{Followers: cfg.Followers}
 		})
 		test(t, w)
 	})
@@ -46,8 +46,8 @@ func eachFollowed(t *testing.T, test func(t *testing.T, w *followed)) {
 func (w *followed) follow() {
 	w.t.Helper()
 	servertest.Follow(w.t, func(router *watermill.Router) {
-		w.base.Configured.Follow(router, w.log)
-		follow.AddPreparer(router, w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		w.base.Models.Configured.Follow(router, w.followers)
+		follow.AddPreparer(router, w.followers, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			for _, event := range page.Events {
 				if event.Stream == "knowledge:bad" && !w.mended.Load() {
 					return nil, errors.New("cannot take this in")

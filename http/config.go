@@ -12,17 +12,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/domain/briefing"
 	"github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/visible"
 )
 
-// Config configures a [Server]. Everything but Writer, Reader, Historian and Finder has a default.
+// Config configures a [Server]. Everything has a default but the readers and the Writer.
 type Config struct {
 	Writer    serve.Writer
+	Browser   Browser
+	Searcher  Searcher
 	Reader    Reader
 	Historian visible.Log
+	Watcher   visible.Watcher
 	Finder    visible.Finder
 	// Rooms are operations of other packages.
 	Rooms []Room
@@ -93,8 +95,11 @@ func (c Config) Validate() error {
 		}
 	}
 	refuse(c.Writer == nil, "Writer is required")
+	refuse(c.Browser == nil, "Browser is required")
+	refuse(c.Searcher == nil, "Searcher is required")
 	refuse(c.Reader == nil, "Reader is required")
 	refuse(c.Historian == nil, "Historian is required")
+	refuse(c.Watcher == nil, "Watcher is required")
 	refuse(c.Finder == nil, "Finder is required")
 	for i, mount := range c.Mounts {
 		refuse(len(mount.Paths) == 0, "Mounts[%d].Paths is required", i)
@@ -140,23 +145,35 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Reader answers questions about the present.
-type Reader interface {
+// Browser reads items as they are.
+type Browser interface {
 	visible.Reader
-	briefing.Reader
-	// List returns the items that its principal may see, newest first.
-	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Live returns, by id, those of some items that are live and visible to a principal.
+	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	// Count counts the items that a principal may see and that pass a filter.
 	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
 	// Feedback returns the newest 50 votes on an item.
 	Feedback(ctx context.Context, reader domain.Principal, id string) (domain.Feedback, error)
+}
+
+// Searcher finds items as they are.
+type Searcher interface {
+	// SearchAll answers complete searches, in order. It embeds equal texts once.
+	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+	// Similar finds items that equal, contradict or resemble an item, where its audience and the caller may read.
+	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
+}
+
+// Reader answers questions about the present and the past.
+type Reader interface {
+	visible.Progress
+	// List returns the items that its principal may see, newest first.
+	List(ctx context.Context, list domain.List) (domain.ListPage, error)
 	// AsOf returns an item as it was at a position of the log, with all of its votes. An item that was not yet
 	// remembered does not exist. The caller decides who may see it, by its present state.
 	AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error)
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
-	// Similar finds items that equal, contradict or resemble an item, where its audience and the caller may read.
-	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 	// Status returns the state of each projection of the tenant.
 	Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error)
 }

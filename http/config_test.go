@@ -14,7 +14,8 @@ func TestEverythingWrongWithAConfigurationIsNamed(t *testing.T) {
 		t.Fatal("it is accepted")
 	}
 	want := []string{
-		"Writer is required", "Reader is required", "Historian is required", "Finder is required",
+		"Writer is required", "Browser is required", "Searcher is required", "Reader is required",
+		"Historian is required", "Watcher is required", "Finder is required",
 		"MaxBody must not be negative", "MaxLine must not be negative", "MaxBulk must not be negative",
 		"Timeout must not be negative", "Heartbeat must not be negative", "Rate must not be negative",
 		"PreStopDelay must not be negative", "ShutdownTimeout must not be negative",

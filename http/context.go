@@ -38,7 +38,9 @@ func (s *Server) brief(
 	verify := func(ctx context.Context, items ...*domain.Knowledge) error {
 		return s.items.Verify(ctx, c, items...)
 	}
-	told, err := briefing.Author{Reader: s.cfg.Reader, Verify: verify}.Brief(ctx, need)
+	told, err := briefing.Author{
+		SearchAll: s.cfg.Searcher.SearchAll, List: s.cfg.Reader.List, Live: s.cfg.Browser.Live, Verify: verify,
+	}.Brief(ctx, need)
 	if err != nil {
 		return nil, err
 	}

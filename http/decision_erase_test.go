@@ -91,7 +91,7 @@ func TestAnOrderTellsNothingOfWhatIsHidden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := projections.NewEraser(knowledge, w.log.Log, databasetest.Log(t)).CarryOut(t.Context()); err != nil {
+		if err := projections.NewEraser(knowledge, w.log, databasetest.Log(t)).CarryOut(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for who, want := range map[string]float64{"member": 1, "admin": 2} {

@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
@@ -92,14 +91,14 @@ func eachPeopled(t *testing.T, test func(t *testing.T, w *world, people map[stri
 		heard := &statements{}
 		db.AddQueryHook(heard)
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			log := cfg.Writer.(*follow.Log)
-			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log.Log), rootKey
+			log := cfg.Writer.(*events.Log)
+			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, log), rootKey
 			rebuilds(t, cfg)
-			cfg.Prover = servertest.Prover(t, db, log, 0) // part: proofs
-			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log.Log, databasetest.Log(t))
-			writer := events.NewScrubbingWriter(log.Log, true)
+			cfg.Prover = servertest.Prover(t, db, log, cfg.Followers, 0) // part: proofs
+			cfg.Eraser = projections.NewEraser(cfg.Reader.(projections.Reader).Knowledge, log, databasetest.Log(t))
+			writer := events.NewScrubbingWriter(log, true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
-			cfg.Background = projections.Background{Log: log, Past: cfg.Reader.(projections.Reader).Past}
+			cfg.Background = projections.Background{Followers: cfg.Followers, Past: cfg.Reader.(projections.Reader).Past}
 			cfg.Protections = func(context.Context) ([]domain.Protection, error) { return nil, nil }
 		})
 		w.heard = heard

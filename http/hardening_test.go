@@ -15,7 +15,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
@@ -146,7 +145,7 @@ func TestALimitIsAKeysOwn(t *testing.T) {
 		now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 		w := newWorld(t, db, events.Options{}, func(c *servertest.Config) {
 			c.Rate, c.Now = 2, func() time.Time { return now } // four at once
-			c.Callers.Keys, c.Callers.RootKey = keys.NewKeys(db, c.Writer.(*follow.Log).Log), rootKey
+			c.Callers.Keys, c.Callers.RootKey = keys.NewKeys(db, c.Writer.(*events.Log)), rootKey
 		})
 		mia, another := bearer(w.given(rootKey, object{"subject": "user:mia"})), bearer(w.given(rootKey, object{"subject": "user:mia"}))
 		bob := bearer(w.given(rootKey, object{"subject": "user:bob"}))

@@ -195,7 +195,7 @@ func (s *Server) find(ctx context.Context, c *serve.Call, in *findInput) (*found
 		return nil, err
 	}
 	s.items.Record(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
-	feedback, err := s.cfg.Reader.Feedback(ctx, c.Principal, k.ID)
+	feedback, err := s.cfg.Browser.Feedback(ctx, c.Principal, k.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (s *Server) findThen(ctx context.Context, c *serve.Call, id string, at doma
 			domain.ErrNotFound, "%s was remembered later, at position %d and not by %d", id, now.Number, at.Position,
 		)
 	}
-	if err := cmp.Or(domain.Gone(k), s.cfg.Reader.Hide(ctx, c.Principal, k)); err != nil {
+	if err := cmp.Or(domain.Gone(k), s.cfg.Browser.Hide(ctx, c.Principal, k)); err != nil {
 		return nil, err
 	}
 	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
 )
@@ -29,7 +28,7 @@ func eachKeyed(t *testing.T, test func(t *testing.T, w *world, ahead *time.Durat
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		ahead := new(time.Duration)
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*events.Log))
 			cfg.Now = func() time.Time { return time.Now().Add(*ahead) }
 		})
 		test(t, w, ahead)
@@ -288,7 +287,7 @@ func TestTheUseOfARevokedKeyIsRecordedByItsName(t *testing.T) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		record := &accessLog{}
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			cfg.Callers.Keys, cfg.Recorder, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), record, rootKey
+			cfg.Callers.Keys, cfg.Recorder, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*events.Log)), record, rootKey
 		})
 		w.ask("POST", "/v1/tenants", object{"name": "acme"}, bearer(rootKey)).want(http.StatusCreated)
 		for status, asked := range map[int]object{

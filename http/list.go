@@ -201,7 +201,7 @@ func (s *Server) overview(ctx context.Context, c *serve.Call, in *overviewInput)
 	if err := s.items.Await(ctx, c, in.Waiting, false); err != nil {
 		return nil, err
 	}
-	got, err := s.cfg.Reader.Count(ctx, c.Principal, filter)
+	got, err := s.cfg.Browser.Count(ctx, c.Principal, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/servertest"
@@ -25,7 +24,7 @@ func guessed(t *testing.T, test func(w *world, clock *atomic.Int64)) {
 		var clock atomic.Int64
 		clock.Store(time.Now().Unix())
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+			cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
 			cfg.Callers.SessionKey = sessionKey('a')
 			cfg.Now = func() time.Time { return time.Unix(clock.Load(), 0) }
 		})

@@ -17,7 +17,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -37,7 +36,7 @@ func proven(t *testing.T, db *database.DB) (*world, string) {
 	t.Helper()
 	var prover *proof.Prover
 	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-		prover = servertest.Prover(t, db, cfg.Historian.(*follow.Log), 10*time.Millisecond)
+		prover = servertest.Prover(t, db, cfg.Writer.(*events.Log), cfg.Followers, 10*time.Millisecond)
 		cfg.Prover = prover
 	})
 	servertest.Follow(t, prover.Follow)
@@ -176,7 +175,7 @@ func TestExportsThatNobodyReadsHoldUpNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := impatient(t, db, func(cfg *servertest.Config) {
-			cfg.Prover = servertest.Prover(t, db, cfg.Historian.(*follow.Log), 0)
+			cfg.Prover = servertest.Prover(t, db, cfg.Writer.(*events.Log), cfg.Followers, 0)
 		})
 		refused := func() *answer { return w.ask("GET", "/v1/log/export", nil) }
 		a := refused()

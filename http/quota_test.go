@@ -12,7 +12,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
@@ -34,10 +33,10 @@ func limited(t *testing.T, lines string, test func(t *testing.T, open func() *wo
 			if err != nil {
 				t.Fatal(err)
 			}
-			keeper := quotas.New(db, limits, base.Projection.ActiveIn, registry, databasetest.Log(t))
+			keeper := quotas.New(db, limits, base.Versions.Catalogue.ActiveIn, registry, databasetest.Log(t))
 			return newWorld(t, db, events.Options{Admission: keeper, Registerer: registry}, func(cfg *servertest.Config) {
 				cfg.Registry = registry
-				cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log), rootKey
+				cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*events.Log)), rootKey
 			})
 		})
 	})

@@ -32,7 +32,7 @@ func newRebuilder(t *testing.T, db *database.DB) *world {
 // rebuilds lets a server rebuild projections.
 func rebuilds(t *testing.T, cfg *servertest.Config) {
 	base := cfg.Reader.(projections.Reader)
-	rebuilder := rebuild.New(base.Versions, base.Models, base.Log)
+	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log, base.Followers)
 	t.Cleanup(rebuilder.Close)
 	cfg.Rebuilder = rebuild.Rebuilds{Rebuilder: rebuilder}
 }

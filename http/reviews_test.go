@@ -40,7 +40,7 @@ func (w *world) voted(id, verdict string, voters ...string) {
 // used records that an item was given to somebody.
 func (w *world) used(id, kind string, times int) {
 	w.t.Helper()
-	recorder := events.NewAccesses(w.log.Log, events.AccessOptions{Logger: databasetest.Log(w.t)})
+	recorder := events.NewAccesses(w.log, events.AccessOptions{Logger: databasetest.Log(w.t)})
 	for range times {
 		recorder.Record(domain.Access{
 			Tenant: domain.DefaultTenant, At: time.Now(), Kind: kind, Status: http.StatusOK, Actor: "user:ann",

@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -23,7 +22,7 @@ func eachScrubbing(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			writer := events.NewScrubbingWriter(cfg.Writer.(*follow.Log).Log, true)
+			writer := events.NewScrubbingWriter(cfg.Writer.(*events.Log), true)
 			cfg.Writer, cfg.Scrubbing, cfg.Recorded = writer, writer, writer
 		}))
 	})
@@ -143,7 +142,7 @@ func changeOfScrubbing(off ...string) domain.Submission {
 
 func TestRulesAreSeenByOtherServers(t *testing.T) {
 	eachScrubbing(t, func(t *testing.T, w *world) {
-		there := events.NewScrubbingWriter(w.log.Log, true)
+		there := events.NewScrubbingWriter(w.log, true)
 		w.ask("POST", "/v1/knowledge", object{"type": "strategy", "content": phone}).want(http.StatusCreated)
 		result, err := there.Submit(t.Context(), changeOfScrubbing("phone"))
 		if err != nil || result.Outcome == "unchanged" {

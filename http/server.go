@@ -59,14 +59,16 @@ func New(cfg Config) *Server {
 		DefaultFormat: serve.JSONType,
 	})
 	s.api = &serve.API{
-		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Reader}, Huma: described, MaxBody: cfg.MaxBody,
+		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Browser}, Huma: described, MaxBody: cfg.MaxBody,
 		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}),
 		Admit: s.admit, Authenticate: s.Callers.Identify, Confine: cfg.Confine, Closing: s.closing.Load,
 		Heartbeat: cfg.Heartbeat, Links: cfg.PublicURL + cfg.Links, Version: cfg.Version, Now: cfg.Now, Registry: cfg.Registry,
 		Policy: cfg.Policy,
 	}
-	s.items = visible.Items{Reader: cfg.Reader, Policies: cfg.Policies, Recorder: cfg.Recorder}
-	s.log = visible.Events{Log: cfg.Historian, Finder: cfg.Finder, Items: s.items}
+	s.items = visible.Items{
+		Reader: cfg.Browser, Policies: cfg.Policies, Recorder: cfg.Recorder, Progress: cfg.Reader,
+	}
+	s.log = visible.Events{Log: cfg.Historian, Watcher: cfg.Watcher, Finder: cfg.Finder, Items: s.items}
 	s.routes()
 	tidy(described.OpenAPI())
 	if cfg.PublicURL != "" {

@@ -16,7 +16,7 @@ import (
 func rememberBeside(
 	ctx context.Context, s *Server, submission domain.Submission, command domain.Remember, now time.Time,
 ) (domain.Receipt, []api.Similar, error) {
-	similar, err := s.cfg.Reader.Similar(ctx, submission.By, &domain.Knowledge{
+	similar, err := s.cfg.Searcher.Similar(ctx, submission.By, &domain.Knowledge{
 		ID: command.ID, Class: command.Knowledge.Class, Scopes: command.Knowledge.Scopes, Text: command.Knowledge.Text,
 	})
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/egress"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
@@ -91,10 +90,10 @@ func eachSubscribed(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		test(t, newWorld(t, db, events.Options{}, func(c *servertest.Config) {
-			log := c.Writer.(*follow.Log)
-			c.Callers.Keys, c.Heartbeat = keys.NewKeys(db, log.Log), 10*time.Millisecond
+			log := c.Writer.(*events.Log)
+			c.Callers.Keys, c.Heartbeat = keys.NewKeys(db, log), 10*time.Millisecond
 			c.Subscriptions = subscriptions.New(subscriptions.Options{
-				DB: db, Log: log, Writer: log, Items: c.Reader,
+				DB: db, Log: log, Followers: c.Followers, Writer: log, Items: c.Browser,
 				Check: func(address string) string { return egress.CheckURL(address, false) },
 			})
 		}))

@@ -11,7 +11,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/keys"
@@ -33,7 +32,7 @@ func TestTokensOpenBesideKeys(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*events.Log))
 			cfg.Callers.Tokens = issued{
 				"mia.s.token": {Subject: "user:mia", Role: domain.Member},
 				"bot.s.token": {Subject: "agent:bot", OnBehalfOf: "user:mia", Role: domain.Member},
@@ -58,7 +57,7 @@ func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
-			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*follow.Log).Log)
+			cfg.Callers.Keys = keys.NewKeys(db, cfg.Writer.(*events.Log))
 			cfg.Callers.RootKey = rootKey
 			cfg.Callers.Tokens = issued{"mia.s.token": {Tenant: "acme", Subject: "user:mia", Role: domain.Member}}
 		})

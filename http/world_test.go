@@ -23,16 +23,17 @@ import (
 // world is a server on a database of its own, asked from the outside. Every answer is held
 // against the description that the server gives of itself.
 type world struct {
-	t      *testing.T
-	db     *database.DB
-	log    *follow.Log
-	past   *past.Projection
-	url    string
-	client *http.Client
-	server *annalshttp.Server
-	spec   *description
-	heard  *statements  // what was sent to the database, if anybody listens
-	stop   func() error // shuts the server down; its error is Serve's
+	t         *testing.T
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	past      *past.Projection
+	url       string
+	client    *http.Client
+	server    *annalshttp.Server
+	spec      *description
+	heard     *statements  // what was sent to the database, if anybody listens
+	stop      func() error // shuts the server down; its error is Serve's
 }
 
 // each runs a test on both engines, served by a role that sees one tenant at a time where there are roles.
@@ -56,7 +57,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	log := base.Log
 	cfg := base.Config(t)
 	cfg.Probes = []operate.Probe{{Name: "database", Check: func(ctx context.Context) error {
-		_, _, err := log.Head(ctx, "default")
+		_, _, err := log.Reader.Head(ctx, "default")
 		return err
 	}}}
 	cfg.Rooms = append(cfg.Rooms, mcp.Room{}) // part: mcp
@@ -70,7 +71,7 @@ func newWorld(t *testing.T, db *database.DB, options events.Options, configure f
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, log: log, past: base.Past, url: "http://" + listener.Addr().String()}
+	w := &world{t: t, db: db, log: log, followers: base.Followers, past: base.Past, url: "http://" + listener.Addr().String()}
 	w.server = cfg.New()
 	w.serve(w.server, listener)
 	w.client = &http.Client{
@@ -221,7 +222,7 @@ func (w *world) remember(id, content string) *answer {
 // logEndsAt fails the test unless so many events were recorded.
 func (w *world) logEndsAt(want int64) {
 	w.t.Helper()
-	if got, _, err := w.log.Head(database.ForTenant(w.t.Context(), "default"), "default"); got != want || err != nil {
+	if got, _, err := w.log.Reader.Head(database.ForTenant(w.t.Context(), "default"), "default"); got != want || err != nil {
 		w.t.Errorf("the log ends at %d, %v, want %d", got, err, want)
 	}
 }

@@ -23,12 +23,12 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w, listener := newLoadedWorld(t, db)
 		w.loadAccesses()
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 		admin := domain.OpenPrincipal()
 		for name, do := range map[string]func() error{
-			"overview": func() error { _, err := w.base.Count(t.Context(), admin, domain.Filter{}); return err },
+			"overview": func() error { _, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{}); return err },
 			"overview of a scope": func() error {
-				_, err := w.base.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
+				_, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
 				return err
 			},
 			"reviews": func() error {

@@ -11,45 +11,45 @@ import (
 
 // Background gives access to the projections that follow the log in this process, by the names that an API uses.
 type Background struct {
-	Log  *follow.Log
-	Past *past.Projection // nil if it does not follow the log in this process
+	Followers *follow.Followers
+	Past      *past.Projection // nil if it does not follow the log in this process
 }
 
 // Quarantined lists the quarantined streams of a projection, the oldest first.
 func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error) {
-	follower, err := catalogue.FollowerOf(b.Log, name)
+	follower, err := catalogue.FollowerOf(b.Followers, name)
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.Log.Quarantined(ctx, follower, tenant)
+	list, err := b.Followers.Quarantined(ctx, follower, tenant)
 	for i := range list {
 		list[i].Projection = name
 	}
 	return list, err
 }
 
-// Replay lets a projection process the waiting events of a quarantined stream; see [follow.Log.RetryQuarantined].
+// Replay lets a projection process the waiting events of a quarantined stream; see [follow.Followers.RetryQuarantined].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
-	follower, err := catalogue.FollowerOf(b.Log, name)
+	follower, err := catalogue.FollowerOf(b.Followers, name)
 	if err != nil {
 		return domain.Replayed{}, err
 	}
-	return b.Log.RetryQuarantined(ctx, follower, tenant, stream)
+	return b.Followers.RetryQuarantined(ctx, follower, tenant, stream)
 }
 
-// Skip discards the waiting events of a quarantined stream; see [follow.Log.SkipQuarantined].
+// Skip discards the waiting events of a quarantined stream; see [follow.Followers.SkipQuarantined].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
-	follower, err := catalogue.FollowerOf(b.Log, name)
+	follower, err := catalogue.FollowerOf(b.Followers, name)
 	if err != nil {
 		return domain.Skipped{}, err
 	}
-	return b.Log.SkipQuarantined(ctx, follower, tenant, stream)
+	return b.Followers.SkipQuarantined(ctx, follower, tenant, stream)
 }
 
 // ReplayAll lets a projection read the tenant's log again from its beginning. The error matches [domain.ErrConflict]
 // if the projection must not process an event twice.
 func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
-	follower, err := catalogue.FollowerOf(b.Log, name)
+	follower, err := catalogue.FollowerOf(b.Followers, name)
 	if err != nil {
 		return err
 	}
@@ -59,14 +59,14 @@ func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 	case name != catalogue.MeaningName:
 		return domain.Refuse(domain.ErrConflict, "%s processes every event once and cannot start again", name)
 	}
-	return b.Log.Reset(ctx, follower, tenant)
+	return b.Followers.Reset(ctx, follower, tenant)
 }
 
 // Await returns when every projection that an answer reads has reached a position of the tenant's log. Only a search
 // has to wait for a projection, that of the vectors. The log itself may end before the position on a standby, and in
 // a restored database. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
-	head, err := r.Log.AwaitHead(ctx, tenant, position)
+	head, err := r.Log.Watchers.AwaitHead(ctx, tenant, position)
 	if err != nil && ctx.Err() != nil {
 		return domain.Refuse(domain.ErrBehind, "the log ends at position %d here, and %d was asked for", head, position).
 			WithFix("try again, or ask without min_position")
@@ -76,8 +76,8 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if !search {
 		return nil
 	}
-	read := r.Active.Load()
-	err = r.Log.Await(ctx, read.Name(), tenant, position)
+	read := r.Knowledge.Models.Active.Load()
+	err = r.Followers.Await(ctx, read.Name(), tenant, position)
 	if err == nil {
 		read.Recheck(tenant)
 		return nil
@@ -85,7 +85,7 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if ctx.Err() == nil {
 		return err
 	}
-	f, err := r.Log.SubscriptionStatus(context.WithoutCancel(ctx), read.Name(), tenant)
+	f, err := r.Followers.SubscriptionStatus(context.WithoutCancel(ctx), read.Name(), tenant)
 	if err != nil {
 		return err
 	}

@@ -110,11 +110,11 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 			merge := domain.Merge{Target: a, Items: []string{"b", "c"}, CarryVotes: true, Changes: domain.Revised{Task: new("both")}}
 			do(merge, merge.Then(nil)...)
 			do(w.helpful("a", "2"))
-			history := must(w.log.Stream(t.Context(), w.by.Tenant, domain.KnowledgeStream("a")))(t)
+			history := must(w.log.Reader.Stream(t.Context(), w.by.Tenant, domain.KnowledgeStream("a")))(t)
 			undo := must(domain.UndoMerge(a, history, ""))(t)
 			do(undo, undo.Then()...)
 		}
-		if k := must(w.base.Find(t.Context(), w.by.Tenant, "a"))(t); k.Helpful != 3 || k.Harmful != 0 {
+		if k := must(w.base.Browser.Find(t.Context(), w.by.Tenant, "a"))(t); k.Helpful != 3 || k.Harmful != 0 {
 			t.Errorf("got %d and %d votes, want only the item's own", k.Helpful, k.Harmful)
 		}
 		do(domain.Hold{Target: a, ReasonCode: "case"})
@@ -125,7 +125,7 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		missing := slices.DeleteFunc(codec.Names(), func(name string) bool {
 			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
 		})
-		for _, event := range logtest.All(t, w.log.Log, w.by.Tenant) {
+		for _, event := range logtest.All(t, w.log, w.by.Tenant) {
 			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })
 		}
 		if len(missing) > 0 {
@@ -139,7 +139,7 @@ func TestADatabaseThatLacksAColumnSaysWhatHelps(t *testing.T) {
 		r.remember("item", "retry with backoff", "team:pay")
 		openPast := func() {
 			t.Helper()
-			must(projections.OpenPast(t.Context(), r.base, r.log))(t)
+			must(projections.OpenPast(t.Context(), r.base, r.log, r.followers))(t)
 		}
 		complete := func(want string) {
 			t.Helper()

@@ -26,7 +26,7 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 		return err
 	}
 	const remedy = "restart annals serve, which makes these tables again"
-	made, at := "", p.Past.Load()
+	made, at := "", p.Browser.Past.Load()
 	if at == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.MaxChanges = 0 // words move all the time
+		w.base.Indexer.MaxChanges = 0 // words move all the time
 		w.fill(newCorpus(1), 40)
 		w.remember("stays", "kohlrabi is a vegetable", "team:pay")
 		w.understand()
@@ -71,7 +71,7 @@ func (w *world) looks(reader int) {
 		w.t.Error(err)
 		return
 	}
-	answer, err := w.base.Search(w.t.Context(), s)
+	answer, err := w.base.Searcher.Search(w.t.Context(), s)
 	if err != nil {
 		w.t.Error(err)
 		return
@@ -121,7 +121,7 @@ func (w *world) remembersMore(round int) {
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
 	report(w.t, w.follow())
-	_, err := w.base.IndexWords(w.t.Context())
+	_, err := w.base.Indexer.IndexWords(w.t.Context())
 	report(w.t, err)
 }
 
@@ -181,14 +181,14 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	writing.Wait()
 
 	positions := map[int64]string{}
-	for _, event := range logtest.All(t, w.log.Log, w.by.Tenant) { // an error if a position is missing
+	for _, event := range logtest.All(t, w.log, w.by.Tenant) { // an error if a position is missing
 		positions[event.Position] = event.Stream
 	}
 	acknowledged.Range(func(id, position any) bool {
 		if got, want := positions[position.(int64)], domain.KnowledgeStream(id.(string)); got != want {
 			t.Errorf("at position %d: got %q, want %q, which was acknowledged", position, got, want)
 		}
-		if _, err := w.base.Find(t.Context(), w.by.Tenant, id.(string)); err != nil {
+		if _, err := w.base.Browser.Find(t.Context(), w.by.Tenant, id.(string)); err != nil {
 			t.Errorf("%s was acknowledged: %v", id, err)
 		}
 		return true

@@ -31,7 +31,7 @@ func TestCountsAreThoseOfTheItemsThatOneMaySee(t *testing.T) {
 			"deleted": {Statuses: []domain.Status{domain.IsDeleted, domain.Active}}, "a tag": {Tags: domain.Tags{"a": nil}},
 		} {
 			for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay"), as("user:nobody")} {
-				got := must(w.base.Count(t.Context(), by, filter))(t)
+				got := must(w.base.Browser.Count(t.Context(), by, filter))(t)
 				want := domain.Counts{Complete: true, Since: got.Since}
 				types, owners, scopes, tags := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 				statuses, categories := map[string]int{}, map[string]int{}
@@ -143,8 +143,8 @@ func TestManyItemsAreCountedUpToALimit(t *testing.T) {
 		w.rememberMany(7, "something")
 		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay")} {
 			for most, complete := range map[int64]bool{6: false, 7: true} {
-				w.base.MostCounted = most
-				if got := must(w.base.Count(t.Context(), by, domain.Filter{}))(t); got.Items != int(most) || got.Complete != complete {
+				w.base.Browser.MostCounted = most
+				if got := must(w.base.Browser.Count(t.Context(), by, domain.Filter{}))(t); got.Items != int(most) || got.Complete != complete {
 					t.Errorf("%s: %d items of 7 with a limit of %d, complete: %v", by.Subject, got.Items, most, got.Complete)
 				}
 			}
@@ -166,7 +166,7 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 		w.submit(domain.GiveFeedback{Target: target("2"), Verdict: domain.Helpful, Day: now})
 		look := func(by domain.Principal) (is [6]int) {
 			t.Helper()
-			c := must(w.base.Count(t.Context(), by, domain.Filter{}))(t)
+			c := must(w.base.Browser.Count(t.Context(), by, domain.Filter{}))(t)
 			if is = [6]int{c.Stale, c.Expired, c.Confirmed, c.Helpful, -1, c.Items}; c.Unused != nil {
 				is[4] = *c.Unused
 			}
@@ -189,7 +189,7 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 func TestASortedListHasEveryItemOnceInItsOrder(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.fill(newCorpus(7), 60)
-		w.base.MostCounted = 100
+		w.base.Browser.MostCounted = 100
 		items := w.items()
 		keys := map[domain.Sort]func(k *domain.Knowledge) float64{
 			domain.ByUpdate:     func(k *domain.Knowledge) float64 { return float64(k.UpdatedAt.UnixMicro()) },
@@ -203,7 +203,7 @@ func TestASortedListHasEveryItemOnceInItsOrder(t *testing.T) {
 					var got, want []string
 					list := domain.List{By: by, Sort: sort, Ascending: ascending, Limit: 7}
 					for {
-						page := must(w.base.List(t.Context(), list))(t)
+						page := must(w.base.Browser.List(t.Context(), list))(t)
 						for _, k := range page.Items {
 							got = append(got, k.ID)
 						}
@@ -226,9 +226,9 @@ func TestASortedListHasEveryItemOnceInItsOrder(t *testing.T) {
 				}
 			}
 		}
-		w.base.MostCounted = 3
-		page := must(w.base.List(t.Context(), domain.List{By: w.by, Sort: domain.ByConfidence}))(t)
-		newest := must(w.base.List(t.Context(), domain.List{By: w.by, Limit: 3}))(t)
+		w.base.Browser.MostCounted = 3
+		page := must(w.base.Browser.List(t.Context(), domain.List{By: w.by, Sort: domain.ByConfidence}))(t)
+		newest := must(w.base.Browser.List(t.Context(), domain.List{By: w.by, Limit: 3}))(t)
 		equal(t, slices.Sorted(slices.Values(idsOf(page))), slices.Sorted(slices.Values(idsOf(newest))), "sorted of the newest (-got +want)")
 	})
 }

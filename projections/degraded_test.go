@@ -94,7 +94,7 @@ func TestATextThatBreaksTheModelStopsNoOther(t *testing.T) {
 		w.reads(5)
 		s := domain.Search{Text: "water it"}
 		w.until("searches say it", func() bool { return w.search(s).Degraded != "" })
-		for _, q := range must(w.log.Quarantined(t.Context(), "meaning_1", w.by.Tenant))(t) {
+		for _, q := range must(w.followers.Quarantined(t.Context(), "meaning_1", w.by.Tenant))(t) {
 			if q.Stream != "knowledge:item-1" && q.Stream != "knowledge:item-3" || q.Attempts != 3 {
 				t.Errorf("in quarantine: %+v", q)
 			}
@@ -122,7 +122,7 @@ func TestAVectorMustFitTheSpace(t *testing.T) {
 			"without direction": make([]float32, embedding.Builtin{}.Dims()),
 		} {
 			s := must(domain.Search{By: w.by, Text: "payment", Vector: vector}.Complete())(t)
-			_, err := w.base.Search(t.Context(), s)
+			_, err := w.base.Searcher.Search(t.Context(), s)
 			var invalid *domain.Invalid
 			if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "vector" {
 				t.Errorf("%s: got %v, want the field vector named", name, err)

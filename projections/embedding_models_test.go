@@ -32,10 +32,10 @@ func servedWith(
 	settings.Logger = databasetest.Log(t)
 	w = newWorldWith(t, db, settings, options)
 	router := must(follow.NewRouter(databasetest.Log(t)))(t)
-	w.base.FollowMeaning(router, w.log)
+	w.base.Models.FollowMeaning(router, w.followers)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
-	working.Go(func() { w.base.MaintainModels(ctx) })
+	working.Go(func() { w.base.Models.MaintainModels(ctx) })
 	working.Go(func() {
 		report(t, router.Run(ctx))
 	})
@@ -77,7 +77,7 @@ func (w *world) until(what string, holds func() bool) {
 // lag is how many events the projection of the configured embedder has still to read, of two tenants.
 func (w *world) lag() (unread int64) {
 	w.t.Helper()
-	ahead := must(events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Configured.Name()))(w.t)
+	ahead := must(events.SnapshotOf(w.db).Ahead(w.t.Context(), w.base.Models.Configured.Name()))(w.t)
 	for _, a := range ahead {
 		unread += a.Events()
 	}
@@ -151,7 +151,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		}
 
 		// What nobody wants any more is dropped, and begun anew if somebody does.
-		rebuilder := rebuild.New(back.base.Versions, back.base.Models, back.log)
+		rebuilder := rebuild.New(back.base.Versions, back.base.Models, back.log, back.followers)
 		defer rebuilder.Close()
 		rebuilds := rebuild.Rebuilds{Rebuilder: rebuilder}
 		noError(t, rebuilds.Retire(t.Context(), "meaning"))

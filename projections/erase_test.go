@@ -128,12 +128,12 @@ func TestErasingLeavesNoTraceInAnyTable(t *testing.T) {
 		if got := w.traces(saidInSecret()...); len(got) < 6 {
 			t.Fatalf("before the erasure only %v hold the canary", got)
 		}
-		before := must(w.log.Records(t.Context(), w.by.Tenant, 0, 0))(t)
+		before := must(w.log.Reader.Records(t.Context(), w.by.Tenant, 0, 0))(t)
 		w.erase("secret")
 		if got := w.traces(saidInSecret()...); got != nil {
 			t.Errorf("%v hold the canary", got)
 		}
-		after := must(w.log.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
+		after := must(w.log.Reader.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
 		for i := range before {
 			if !bytes.Equal(before[i].Hash, after[i].Hash) || after[i].Position != before[i].Position {
 				t.Errorf("position %d is another record", before[i].Position)

@@ -16,7 +16,7 @@ import (
 )
 
 func (w *world) eraser() *erasure.Eraser {
-	return projections.NewEraser(w.base, w.log.Log, databasetest.Log(w.t))
+	return projections.NewEraser(w.base, w.log, databasetest.Log(w.t))
 }
 
 // order orders to erase all that is somebody's.
@@ -142,7 +142,7 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			state.Erased != 3 {
 			t.Errorf("%+v, %v", state, err)
 		}
-		writer := events.NewScrubbingWriter(w.log.Log, true)
+		writer := events.NewScrubbingWriter(w.log, true)
 		_, err := writer.Submit(t.Context(), domain.Submission{
 			By: acme.by,
 			Command: acme.complete(domain.Remember{By: acme.by, ID: "late", Knowledge: domain.Remembered{
@@ -156,11 +156,11 @@ func TestErasingATenantLeavesNoTextAndNoKey(t *testing.T) {
 			"SELECT count(*) FROM event_texts WHERE tenant = 'acme'":  0,
 			"SELECT count(*) FROM event_texts WHERE tenant = 'other'": 3,
 		})
-		key, err := w.log.State(t.Context(), "acme", domain.KeyStreams.Of("abcacme"))
+		key, err := w.log.Reader.State(t.Context(), "acme", domain.KeyStreams.Of("abcacme"))
 		if k, _ := key.State.(domain.Key); err != nil || k.RevokedAt.IsZero() {
 			t.Errorf("the key is %+v, %v", k, err)
 		}
-		tenant, err := w.log.State(t.Context(), domain.SystemTenant, domain.TenantStreams.Of("acme"))
+		tenant, err := w.log.Reader.State(t.Context(), domain.SystemTenant, domain.TenantStreams.Of("acme"))
 		if s, _ := tenant.State.(domain.Tenant); err != nil || s.ErasedAt.IsZero() {
 			t.Errorf("the tenant is %+v, %v", s, err)
 		}

@@ -79,7 +79,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					l.Ranked = hit.Confidence
 				}
 			}
-			reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
 				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {
 					Tenant: w.by.Tenant, Limit: 9, From: day,
@@ -129,7 +129,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			Since: day, Reason: "says user:ben",
 		}
 		holds("after the date", look(domain.List{}, domain.Search{}), expired)
-		k, err := w.base.Find(t.Context(), w.by.Tenant, "doubted")
+		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, "doubted")
 		if err != nil || !k.Expired || k.Stale.Reporters != 2 {
 			t.Errorf("found %+v, %v", k, err)
 		}

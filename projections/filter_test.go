@@ -155,7 +155,7 @@ func (w *world) rememberOddly() {
 func (w *world) list(list domain.List) (ids []string) {
 	w.t.Helper()
 	for {
-		page := must(w.base.List(w.t.Context(), list))(w.t)
+		page := must(w.base.Browser.List(w.t.Context(), list))(w.t)
 		for _, k := range page.Items {
 			ids = append(ids, k.ID)
 		}

@@ -45,7 +45,7 @@ func (w *world) items() map[string]*domain.Knowledge {
 func (w *world) itemsAt(position int64) map[string]*domain.Knowledge {
 	w.t.Helper()
 	items := map[string]*domain.Knowledge{}
-	for _, event := range logtest.All(w.t, w.log.Log, w.by.Tenant) {
+	for _, event := range logtest.All(w.t, w.log, w.by.Tenant) {
 		if event.Position > position {
 			break
 		}

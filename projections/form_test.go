@@ -91,7 +91,7 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 				noError(t, r.Resume(t.Context()))
 				last := r.ended()
 				r.isActive(last, 2)
-				back := must(r.base.Rollback(t.Context()))(t)
+				back := must(r.base.Versions.Rollback(t.Context()))(t)
 				equal(t, back, 1, "version after going back")
 				r.live("after")
 				end()
@@ -127,7 +127,7 @@ func (w *world) live(id string) {
 			w.t.Errorf("%T %s: %v", command, id, err)
 		}
 	}
-	if _, err := w.base.Find(ctx, w.by.Tenant, "common"); err != nil {
+	if _, err := w.base.Browser.Find(ctx, w.by.Tenant, "common"); err != nil {
 		w.t.Errorf("find: %v", err)
 	}
 	for i, f := range []domain.Filter{
@@ -141,12 +141,12 @@ func (w *world) live(id string) {
 		{Statuses: []domain.Status{domain.IsDeleted}},
 		{Polarity: domain.Negative},
 	} {
-		if _, err := w.base.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {
+		if _, err := w.base.Browser.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {
 			w.t.Errorf("list %d: %v", i, err)
 		}
 		search, err := domain.Search{By: w.by, Text: "retry with a pause", Filter: f}.Complete()
 		if err == nil {
-			_, err = w.base.Search(ctx, search)
+			_, err = w.base.Searcher.Search(ctx, search)
 		}
 		if err != nil {
 			w.t.Errorf("search %d: %v", i, err)

@@ -19,9 +19,9 @@ import (
 // Gauges report the state of background projections and rebuilds. They are read for each request for metrics. A gauge
 // that cannot be read is left out.
 type Gauges struct {
-	log      *follow.Log
-	rebuilds rebuild.Rebuilds
-	patience time.Duration
+	followers *follow.Followers
+	rebuilds  rebuild.Rebuilds
+	patience  time.Duration
 
 	lagEvents, lagSeconds, stalled, halted, quarantined, lease *prometheus.Desc
 
@@ -31,7 +31,7 @@ type Gauges struct {
 var _ prometheus.Collector = (*Gauges)(nil)
 
 // NewGauges makes the gauges of a process.
-func NewGauges(log *follow.Log, rebuilder *rebuild.Rebuilder) *Gauges {
+func NewGauges(followers *follow.Followers, rebuilder *rebuild.Rebuilder) *Gauges {
 	follower := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("annals_projection_"+name, help, []string{"projection", "version", "state"}, nil)
 	}
@@ -39,7 +39,7 @@ func NewGauges(log *follow.Log, rebuilder *rebuild.Rebuilder) *Gauges {
 		return prometheus.NewDesc("annals_rebuild_"+name, help, append([]string{"projection"}, labels...), nil)
 	}
 	return &Gauges{
-		log: log, rebuilds: rebuild.Rebuilds{Rebuilder: rebuilder}, patience: 5 * time.Second,
+		followers: followers, rebuilds: rebuild.Rebuilds{Rebuilder: rebuilder}, patience: 5 * time.Second,
 		lagEvents:   follower("lag_events", "Events that a projection has not read, of the tenant for whom they are most."),
 		lagSeconds:  follower("lag_seconds", "Age of the oldest event that a projection has not read, of all tenants."),
 		stalled:     follower("stalled", "Tenants on whose log a projection stands still, as far as this process can tell."),
@@ -63,12 +63,12 @@ func (g *Gauges) Describe(to chan<- *prometheus.Desc) {
 func (g *Gauges) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.patience)
 	defer cancel()
-	if err := errors.Join(g.followers(ctx, to), g.rebuild(ctx, to)); err != nil {
+	if err := errors.Join(g.collectFollowers(ctx, to), g.rebuild(ctx, to)); err != nil {
 		g.rebuilds.Logger.WarnContext(ctx, "metrics of projections were left out", "error", err)
 	}
 }
 
-func (g *Gauges) followers(ctx context.Context, to chan<- prometheus.Metric) error {
+func (g *Gauges) collectFollowers(ctx context.Context, to chan<- prometheus.Metric) error {
 	p := g.rebuilds.Versions
 	var known []catalogue.Entry
 	err := p.DB.NewSelect().Model(&known).Where("name <> ?", catalogue.KnowledgeName).
@@ -76,7 +76,7 @@ func (g *Gauges) followers(ctx context.Context, to chan<- prometheus.Metric) err
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
-	for _, follower := range g.log.Followers() { // those that are in no catalogue have one version
+	for _, follower := range g.followers.Names() { // those that are in no catalogue have one version
 		if _, version := catalogue.NameOf(follower); version == 0 {
 			known = append(known, catalogue.Entry{Name: follower, State: catalogue.StateActive})
 		}
@@ -95,7 +95,7 @@ func (g *Gauges) follower(ctx context.Context, to chan<- prometheus.Metric, e ca
 	if e.Version > 0 {
 		checkpoint, version = e.Name+"_"+strconv.Itoa(e.Version), e.Version
 	}
-	s, err := g.log.Lag(ctx, checkpoint)
+	s, err := g.followers.Lag(ctx, checkpoint)
 	if err != nil {
 		return err
 	}

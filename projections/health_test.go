@@ -21,7 +21,7 @@ func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		clock := func() time.Time { return now }
 		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		gauges := browse.NewHealthGauges(browse.Reports{Browser: w.base.Browser, Log: w.log.Log})
+		gauges := browse.NewHealthGauges(browse.Reports{Browser: w.base.Browser, Log: w.log})
 		registry := prometheus.NewPedanticRegistry()
 		noError(t, registry.Register(gauges))
 		remember := func(id string) {

@@ -98,7 +98,7 @@ func (h *telling) equalsRebuilt(t *rapid.T) {
 	items := h.items()
 	equal(t, h.stored(), folded(items), "tables of %s (-live +rebuilt)", h.by.Tenant)
 	for id, want := range items {
-		got := must(h.base.Find(h.t.Context(), h.by.Tenant, id))(t)
+		got := must(h.base.Browser.Find(h.t.Context(), h.by.Tenant, id))(t)
 		if diff := cmp.Diff(got, want, cmpopts.EquateEmpty(),
 			cmpopts.IgnoreFields(domain.Knowledge{}, "Votes", "Reports")); diff != "" {
 			t.Errorf("%s (-live +rebuilt):\n%s", id, diff)

@@ -71,13 +71,13 @@ func (s Settings) catalogue(db *database.DB) *catalogue.Catalogue {
 // Knowledge is the projection that answers what is known, with those that follow from it. It is safe for concurrent
 // use.
 type Knowledge struct {
-	*knowledge.Projection
-	*browse.Browser
-	*search.Searcher
-	*words.Indexer
-	*rebuild.Versions
-	*vectors.Models
-	erasure.Files
+	Projection *knowledge.Projection
+	Browser    *browse.Browser
+	Searcher   *search.Searcher
+	Indexer    *words.Indexer
+	Versions   *rebuild.Versions
+	Models     *vectors.Models
+	Files      erasure.Files
 
 	catalogue *catalogue.Catalogue
 }
@@ -141,10 +141,12 @@ func Check(
 }
 
 // OpenPast finds the projection of the past in a migrated database, or creates it.
-func OpenPast(ctx context.Context, p *Knowledge, log *follow.Log) (*past.Projection, error) {
-	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log)
+func OpenPast(
+	ctx context.Context, p *Knowledge, log *events.Log, followers *follow.Followers,
+) (*past.Projection, error) {
+	past, err := past.Open(ctx, p.catalogue, p.Models, p.Browser, p.Searcher, log, followers)
 	if err == nil {
-		p.Past.Store(&past.Tables)
+		p.Browser.Past.Store(&past.Tables)
 	}
 	return past, err
 }

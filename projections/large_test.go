@@ -182,9 +182,9 @@ func (w *world) load() {
 		}
 	}
 	noError(w.t, w.db.Transact(w.t.Context(), load))
-	w.base.MaxChanges = 0
+	w.base.Indexer.MaxChanges = 0
 	for more := true; more; {
-		more = must(w.base.IndexWords(w.t.Context()))(w.t)
+		more = must(w.base.Indexer.IndexWords(w.t.Context()))(w.t)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
 			var got []string
 			list := domain.List{By: by, Limit: 5, Before: numberOf(w, "i22") + 1}
 			for page := 1; ; page++ {
-				answer := must(w.base.List(t.Context(), list))(t)
+				answer := must(w.base.Browser.List(t.Context(), list))(t)
 				for _, k := range answer.Items {
 					got = append(got, k.ID)
 				}
@@ -39,7 +39,7 @@ func TestPagesCoverEachItemOnceWhileOthersAreAdded(t *testing.T) {
 
 func numberOf(w *world, id string) int64 {
 	w.t.Helper()
-	k := must(w.base.Find(w.t.Context(), w.by.Tenant, id))(w.t)
+	k := must(w.base.Browser.Find(w.t.Context(), w.by.Tenant, id))(w.t)
 	return k.Number
 }
 
@@ -178,7 +178,7 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			vote("many", fmt.Sprint("t", i), domain.Helpful)
 		}
 
-		got := must(w.base.Feedback(t.Context(), w.by, "few"))(t)
+		got := must(w.base.Browser.Feedback(t.Context(), w.by, "few"))(t)
 		equal(t, footprint(got.Helpful), []string{"t1", "t0"}, "helpful (-got +want)")
 		equal(t, footprint(got.Harmful), []string{"t2", "t3", "t0"}, "harmful (-got +want)")
 		equal(t, got.Harmful[2], imported, "what came with the item (-got +want)")
@@ -187,12 +187,12 @@ func TestFeedbackIsTheNewestVoicesAndThenWhatCameWithTheItem(t *testing.T) {
 			t.Errorf("a voice: %+v", first)
 		}
 
-		got = must(w.base.Feedback(t.Context(), w.by, "many"))(t)
+		got = must(w.base.Browser.Feedback(t.Context(), w.by, "many"))(t)
 		if len(got.Helpful) != 50 || got.Helpful[0].TraceID != "t59" || got.Helpful[49].TraceID != "t10" ||
 			len(got.Harmful) != 1 {
 			t.Errorf("of many: %v and %v", footprint(got.Helpful), footprint(got.Harmful))
 		}
-		if _, err := w.base.Feedback(t.Context(), w.by, "none"); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := w.base.Browser.Feedback(t.Context(), w.by, "none"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("of nothing: got %v, want not found", err)
 		}
 	})

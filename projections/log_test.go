@@ -18,7 +18,7 @@ func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
 	t.Parallel()
 	logtest.Run(t, func(t *testing.T, db *database.DB) events.Inline {
 		base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-		return base
+		return base.Projection
 	})
 }
 
@@ -48,7 +48,7 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 		slices.Sort(found)
 		equal(t, found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}, "found (-got +want)")
 		equal(t, r.stored(), folded(r.items()), "tables (-live +folded)")
-		page, err := r.base.List(t.Context(), domain.List{By: r.by})
+		page, err := r.base.Browser.List(t.Context(), domain.List{By: r.by})
 		if err != nil || len(page.Items) != 6 {
 			t.Errorf("listed %d items (%v), want 6", len(page.Items), err)
 		}

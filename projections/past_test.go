@@ -48,12 +48,12 @@ func newPastWorld(t *testing.T, db *database.DB) pastWorld {
 func (w pastWorld) readOn(size int) {
 	w.t.Helper()
 	for {
-		position, eventID, _, err := w.log.Checkpoint(w.t.Context(), w.past.Name(), w.by.Tenant)
+		position, eventID, _, err := w.followers.Checkpoint(w.t.Context(), w.past.Name(), w.by.Tenant)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		page := follow.Page{Tenant: w.by.Tenant, After: position, AfterID: eventID}
-		if page.Events, err = w.log.Read(w.t.Context(), w.by.Tenant, position, size); err != nil {
+		if page.Events, err = w.log.Reader.Read(w.t.Context(), w.by.Tenant, position, size); err != nil {
 			w.t.Fatal(err)
 		}
 		if len(page.Events) == 0 {
@@ -61,14 +61,14 @@ func (w pastWorld) readOn(size int) {
 		}
 		change := must(w.past.Prepare(w.t.Context(), page))(w.t)
 		noError(w.t, w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			return errors.Join(change.Write(ctx, tx), w.log.Advance(ctx, tx, w.past.Name(), page))
+			return errors.Join(change.Write(ctx, tx), w.followers.Advance(ctx, tx, w.past.Name(), page))
 		}))
 	}
 }
 
 func (w *world) head() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(w.t.Context(), w.by.Tenant)
+	head, _, err := w.log.Reader.Head(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestWhatTheKnowledgeTableCannotTakeInIsRefusedAlone(t *testing.T) {
 					t.Errorf("%s: got %v, want a refusal that names the item and what to do", name, result.Err)
 				}
 			}
-			if head, _, err := w.log.Head(t.Context(), w.by.Tenant); err != nil || head != 14 {
+			if head, _, err := w.log.Reader.Head(t.Context(), w.by.Tenant); err != nil || head != 14 {
 				t.Errorf("%s: the log ends at %d, %v, want 14: what was refused is not in it", name, head, err)
 			}
 		}

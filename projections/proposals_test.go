@@ -19,7 +19,7 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w := newWorldWith(t, db, projections.Settings{}, events.Options{})
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 		items := map[string]*domain.Knowledge{}
 		for _, of := range []struct {
 			id    string

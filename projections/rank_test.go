@@ -34,7 +34,7 @@ func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
 			if s.MinScore != nil {
 				minScore = *s.MinScore
 			}
-			answer := must(w.base.Search(t.Context(), s))(rt)
+			answer := must(w.base.Searcher.Search(t.Context(), s))(rt)
 			want := truth.hits(w, s)
 			if wrong := newVerdict(s, want, minScore).complaint(answer.Hits); wrong != "" {
 				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))

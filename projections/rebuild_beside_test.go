@@ -30,7 +30,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				r.at("verifying", func() {
 					r.corrupt(spoil)
 					r.submit(vote)
-					r.base.Indexer.VersionSet.Store(&catalogue.VersionSet{})
+					r.base.Versions.Catalogue.VersionSet.Store(&catalogue.VersionSet{})
 					r.remember("item-5", "retry with jitter", "team:pay")
 				})
 				last := r.run()
@@ -40,7 +40,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				if last.Error == "" || strings.Contains(last.Error, "backoff") {
 					t.Errorf("got the reason %q, want one without what people wrote", last.Error)
 				}
-				k, err := r.base.Find(t.Context(), r.by.Tenant, "item-3")
+				k, err := r.base.Browser.Find(t.Context(), r.by.Tenant, "item-3")
 				if err != nil || k.Helpful != 2 {
 					t.Errorf("got %+v (%v), want the vote", k, err)
 				}
@@ -68,7 +68,7 @@ func TestAStandbyVersionThatCannotBeWrittenIsRetired(t *testing.T) {
 		r.switches(domain.RebuildOrder{})
 		r.corrupt("DELETE FROM knowledge_1")
 		r.submit(r.helpful("item", "t1"))
-		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to a version that misses a vote: got %v, want none to be kept", err)
 		}
 	})
@@ -103,7 +103,7 @@ func TestADatabaseThatWasAwayAbandonsNoVersion(t *testing.T) {
 	}
 	proxy.Up()
 	r.submit(vote)
-	if _, err := r.base.Rollback(t.Context()); err != nil {
+	if _, err := r.base.Versions.Rollback(t.Context()); err != nil {
 		t.Errorf("roll back to the version that was written, too: %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestUrisChangeHandsWithinABatch(t *testing.T) {
 		r.at("catching_up", swap) // read by catching up, on top of what was loaded
 		r.switches(domain.RebuildOrder{})
 		for id, want := range map[string]string{"a": "viking://x/b", "b": "viking://x/a", "c": "viking://x/aside"} {
-			if k, err := r.base.Find(t.Context(), r.by.Tenant, id); err != nil || k.Text.URI != want {
+			if k, err := r.base.Browser.Find(t.Context(), r.by.Tenant, id); err != nil || k.Text.URI != want {
 				t.Errorf("%s: got %v (%v), want %s", id, k, err, want)
 			}
 		}

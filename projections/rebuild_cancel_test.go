@@ -43,7 +43,7 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 				if stage != "ready" || !errors.Is(err, domain.ErrConflict) {
 					t.Errorf("%s: got %v although version %d is active", stage, err, last.Version)
 				}
-				must(r.base.Rollback(t.Context()))(t)
+				must(r.base.Versions.Rollback(t.Context()))(t)
 			default:
 				t.Errorf("%s: version %d is %s: %s", stage, last.Version, last.State, last.Error)
 			}
@@ -116,7 +116,7 @@ func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
 		r.remember("item", "retry with backoff", "team:pay")
 		r.switches(domain.RebuildOrder{})
 		r.at("ready", func() {
-			if back, err := r.base.Rollback(t.Context()); err != nil || back != 1 {
+			if back, err := r.base.Versions.Rollback(t.Context()); err != nil || back != 1 {
 				t.Errorf("rolled back to %d: %v", back, err)
 			}
 		})
@@ -136,7 +136,7 @@ func TestAnEmptyLogIsRebuilt(t *testing.T) {
 		if last := r.run(); last.State != "active" || last.Report.Items != 1 {
 			t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if k, err := r.base.Find(t.Context(), "newcomer", "item"); err != nil || k.Helpful != 1 {
+		if k, err := r.base.Browser.Find(t.Context(), "newcomer", "item"); err != nil || k.Helpful != 1 {
 			t.Errorf("got %+v (%v), want what came meanwhile", k, err)
 		}
 	})

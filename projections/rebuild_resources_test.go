@@ -56,8 +56,8 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 	readOnly(" SET default_transaction_read_only = on")
 	for name, change := range map[string]func() error{
 		"rebuild":  func() error { _, err := r.Start(t.Context(), domain.RebuildOrder{}); return err },
-		"rollback": func() error { _, err := r.base.Rollback(t.Context()); return err },
-		"retire":   func() error { return r.base.Retire(t.Context()) },
+		"rollback": func() error { _, err := r.base.Versions.Rollback(t.Context()); return err },
+		"retire":   func() error { return r.base.Versions.Retire(t.Context()) },
 	} {
 		err := change()
 		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) ||

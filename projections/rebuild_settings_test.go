@@ -16,8 +16,8 @@ import (
 func (r *rebuilding) helped(id, trace string) [3]float64 {
 	r.t.Helper()
 	receipt := r.submit(r.helpful(id, trace))
-	stored := must(r.base.Find(r.t.Context(), r.by.Tenant, id))(r.t)
-	events := must(r.log.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
+	stored := must(r.base.Browser.Find(r.t.Context(), r.by.Tenant, id))(r.t)
+	events := must(r.log.Reader.Stream(r.t.Context(), r.by.Tenant, domain.KnowledgeStream(id)))(r.t)
 	history := must(domain.History(id, events, r.base.Policy()))(r.t)
 	if got, want := history[len(history)-1].Policy, r.base.Policy().Name; got != want {
 		r.t.Errorf("the history names the policy %q, want %q", got, want)
@@ -49,9 +49,9 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		}
 		said("t3", cautious, 3)
 
-		must(r.base.Rollback(t.Context()))(t)
+		must(r.base.Versions.Rollback(t.Context()))(t)
 		said("t4", usual, 4)
-		must(r.base.Rollback(t.Context()))(t)
+		must(r.base.Versions.Rollback(t.Context()))(t)
 		said("t5", cautious, 5)
 
 		// Whoever rebuilds without naming a policy keeps the one that was chosen.
@@ -148,13 +148,13 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.submit(domain.Revise{Target: domain.Target{By: r.by, ID: "singular"}, Changes: domain.Revised{Content: &content}})
 		r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
-		r.base.MaxChanges = 0
-		must(r.base.IndexWords(t.Context()))(t)
+		r.base.Indexer.MaxChanges = 0
+		must(r.base.Indexer.IndexWords(t.Context()))(t)
 		finds("compacted", "late", "long", "singular")
-		must(r.base.Rollback(t.Context()))(t)
+		must(r.base.Versions.Rollback(t.Context()))(t)
 		r.remember("later", "a payment", "team:pay")
 		finds("gone back", "late", "later", "long", "singular")
-		must(r.base.Rollback(t.Context()))(t)
+		must(r.base.Versions.Rollback(t.Context()))(t)
 		finds("gone forward again", "late", "long", "singular")
 		if last = r.run(); last.State != "active" || len(last.Report.Changed) > 0 {
 			t.Errorf("rebuilt once more, version %d is %s with %+v", last.Version, last.State, last.Report)

@@ -84,7 +84,7 @@ func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop fun
 		r.switches(domain.RebuildOrder{})
 		for range 6 {
 			time.Sleep(30 * time.Millisecond)
-			if _, err := r.base.Rollback(t.Context()); err != nil {
+			if _, err := r.base.Versions.Rollback(t.Context()); err != nil {
 				t.Errorf("round %d: go back: %v", round, err)
 			}
 		}
@@ -101,7 +101,7 @@ func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop fun
 	if got, want := len(want["knowledge"]), 201+remembered; got != want {
 		t.Errorf("there are %d items, want %d", got, want)
 	}
-	if k, err := r.base.Find(t.Context(), r.by.Tenant, "common"); err != nil || k.Helpful != 1+remembered {
+	if k, err := r.base.Browser.Find(t.Context(), r.by.Tenant, "common"); err != nil || k.Helpful != 1+remembered {
 		t.Errorf("got %+v (%v), want %d votes", k, err, remembered)
 	}
 }
@@ -154,14 +154,14 @@ func (w *world) useOnce(id string) error {
 			return fmt.Errorf("%s: %w", id, result.Err)
 		}
 	}
-	if k, err := w.base.Find(ctx, w.by.Tenant, id); err != nil || k.Text.Content != word+" was remembered" {
+	if k, err := w.base.Browser.Find(ctx, w.by.Tenant, id); err != nil || k.Text.Content != word+" was remembered" {
 		return fmt.Errorf("%s: found %+v: %w", id, k, orElse(err, "not what was remembered"))
 	}
 	search, err := domain.Search{By: w.by, Text: word}.Complete()
 	if err != nil {
 		return err
 	}
-	answer, err := w.base.Search(ctx, search)
+	answer, err := w.base.Searcher.Search(ctx, search)
 	if err != nil || len(answer.Hits) == 0 || answer.Hits[0].ID != id {
 		return fmt.Errorf("%s: search found %d: %w", id, len(answer.Hits), orElse(err, "not what was remembered"))
 	}

@@ -17,7 +17,7 @@ import (
 // rebuild runs a rebuild to its end and gives the version that is active then.
 func (w *world) rebuild() int {
 	w.t.Helper()
-	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
 	defer rebuilder.Close()
 	progress := must(rebuilder.Start(w.t.Context(), domain.RebuildOrder{}))(w.t)
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
@@ -36,7 +36,7 @@ func (w *world) version() int {
 // one that was written live, row by row, while both are kept.
 func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.base.MaxChanges = 3
+		r.base.Indexer.MaxChanges = 3
 		live, stories, failed, most := 1, 0, false, 15
 		if testing.Short() {
 			most = 4
@@ -54,7 +54,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				must(r.base.IndexWords(t.Context()))(rt)
+				must(r.base.Indexer.IndexWords(t.Context()))(rt)
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")
@@ -64,12 +64,12 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 			happen()
 			equal(rt, h.storedIn(live), h.storedIn(last.Version), "tables (-live +rebuilt)")
 			equal(rt, folded(h.items()), h.storedIn(last.Version), "tables (-folded +rebuilt)")
-			if back, err := r.base.Rollback(t.Context()); err != nil || back != live {
+			if back, err := r.base.Versions.Rollback(t.Context()); err != nil || back != live {
 				rt.Fatalf("rolled back to version %d (%v), want %d", back, err, live)
 			}
 			happen()
 			equal(rt, folded(h.items()), h.storedIn(live), "tables after going back (-folded +live)")
-			if forth, err := r.base.Rollback(t.Context()); err != nil || forth != last.Version {
+			if forth, err := r.base.Versions.Rollback(t.Context()); err != nil || forth != last.Version {
 				rt.Fatalf("switched to version %d (%v), want %d again", forth, err, last.Version)
 			}
 			r.purgeAfter(time.Minute)
@@ -101,7 +101,7 @@ func (r *rebuilding) runMeeting(happen func(), stages ...string) domain.Rebuild 
 // recorded is what the record says happened to the projection, and who did it.
 func (w *world) recorded() (story []string) {
 	w.t.Helper()
-	all := must(w.log.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge")))(w.t)
+	all := must(w.log.Reader.Stream(w.t.Context(), domain.SystemTenant, domain.ProjectionStream("knowledge")))(w.t)
 	for _, event := range all {
 		name := strings.TrimPrefix(event.Name, "projection.")
 		data := string(event.Data)

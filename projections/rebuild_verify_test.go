@@ -184,17 +184,17 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State,
 				last.Error, last.Report)
 		}
-		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
+		if version, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("rolled back to version %d (%v), want no way back to what is known to be wrong", version, err)
 		}
 		r.purgeAfter(time.Minute)
-		if version, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		if version, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolled back to version %d (%v), want what was wrong to be dropped", version, err)
 		}
 		if again := r.run(); again.State != "active" || len(again.Report.Changed) > 0 {
 			t.Errorf("got version %d %s with %+v, want nothing left to repair", again.Version, again.State, again.Report)
 		}
-		if _, err := r.base.Rollback(t.Context()); err != nil {
+		if _, err := r.base.Versions.Rollback(t.Context()); err != nil {
 			t.Errorf("%v, want a way back to what the repair has built", err)
 		}
 	})
@@ -222,7 +222,7 @@ func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
 		if report := after.refused(""); report.Changed["confidence"] != 1 {
 			t.Errorf("got %v changed, want the confidence of one item", report.Changed)
 		}
-		if k, err := before.base.Find(t.Context(), before.by.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
+		if k, err := before.base.Browser.Find(t.Context(), before.by.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
 			t.Errorf("got %+v (%v), want the old formula's result", k, err)
 		}
 	})
@@ -234,8 +234,8 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
 		// Some words in blocks and some items changed since, and writes all the time.
-		r.base.MaxChanges = 5
-		must(r.base.IndexWords(t.Context()))(t)
+		r.base.Indexer.MaxChanges = 5
+		must(r.base.Indexer.IndexWords(t.Context()))(t)
 		last := r.run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)

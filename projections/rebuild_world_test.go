@@ -43,7 +43,7 @@ func newRebuildingWith(
 	r := &rebuilding{stages: &stageHandler{Handler: databasetest.Log(t).Handler()}, clock: &movableClock{}}
 	settings.Logger, settings.Now = slog.New(r.stages), r.clock.now
 	r.world = newWorldWith(t, db, settings, options)
-	r.Rebuilder = rebuild.New(r.base.Versions, r.base.Models, r.log)
+	r.Rebuilder = rebuild.New(r.base.Versions, r.base.Models, r.log, r.followers)
 	t.Cleanup(r.Close)
 	return r
 }

@@ -18,7 +18,7 @@ import (
 
 // rebuilds are the rebuilds of a world's projections by one process.
 func (w *world) rebuilds() rebuild.Rebuilds {
-	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
+	rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
 	w.t.Cleanup(rebuilder.Close)
 	return rebuild.Rebuilds{Rebuilder: rebuilder}
 }
@@ -179,8 +179,8 @@ func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 		r.purgeAfter(time.Minute)
 		want("a while after a rebuild failed", 2, 3)
 
-		noError(t, r.base.Retire(t.Context()))
-		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		noError(t, r.base.Versions.Retire(t.Context()))
+		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to what was retired: got %v", err)
 		}
 		r.purgeAfter(time.Minute)

@@ -44,7 +44,7 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 		w.remember("other", "retry with jitter", "team:pay")
 		w.leak("secret")
 		w.knowAll()
-		before := must(w.log.Records(t.Context(), w.by.Tenant, 0, 0))(t)
+		before := must(w.log.Reader.Records(t.Context(), w.by.Tenant, 0, 0))(t)
 		receipt := w.redact("secret")
 		if got := len(receipt.Events); got != 4 {
 			t.Errorf("%d redactions, want one of each text", got)
@@ -60,7 +60,7 @@ func TestRedactingLeavesNoTraceOfTheWordInAnyTable(t *testing.T) {
 			equal(t, folded(w.items()), w.stored(), "%s: tables (-folded +stored)", when)
 			w.knowAll()
 		}
-		after := must(w.log.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
+		after := must(w.log.Reader.Records(t.Context(), w.by.Tenant, 0, len(before)))(t)
 		for i := range before {
 			if !bytes.Equal(before[i].Hash, after[i].Hash) {
 				t.Errorf("position %d is another record", before[i].Position)

@@ -175,7 +175,7 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 			want = append(want, alone)
 		}
 		m.asked = nil
-		got := must(w.base.SearchAll(t.Context(), all))(t)
+		got := must(w.base.Searcher.SearchAll(t.Context(), all))(t)
 		if diff := cmp.Diff(got, want, cmpopts.IgnoreFields(domain.Explanation{}, "Took")); diff != "" {
 			t.Error(diff)
 		}
@@ -188,12 +188,12 @@ func TestManyQuestionsAreAnsweredAsEachAloneAndEmbeddedTogether(t *testing.T) {
 		equal(t, m.asked, [][]string{{"retry payments", "tomatoes"}}, "embedded")
 
 		m.goes(fmt.Errorf("loading: %w", embedding.ErrUnavailable))
-		got, err := w.base.SearchAll(t.Context(), all)
+		got, err := w.base.Searcher.SearchAll(t.Context(), all)
 		if err != nil || got[0].Degraded == "" || len(got[0].Hits) == 0 || got[4].Degraded != "" {
 			t.Errorf("without a model: %v, %+v", err, got)
 		}
 		all[1].Vector = []float32{1}
-		if _, err := w.base.SearchAll(t.Context(), all); err == nil {
+		if _, err := w.base.Searcher.SearchAll(t.Context(), all); err == nil {
 			t.Error("a vector that does not fit was taken")
 		}
 	})

@@ -27,7 +27,7 @@ func TestAnAnswerIsFoundBesideItsQuestionNowAndThen(t *testing.T) {
 			if s.AsOf > 0 {
 				return must(w.past.Search(t.Context(), s))(t)
 			}
-			return must(w.base.Search(t.Context(), s))(t)
+			return must(w.base.Searcher.Search(t.Context(), s))(t)
 		}
 		w.remark("hello", "1", "Ada", "Good morning everybody.")
 		w.remark("question", "1", "Ada", "Which bank complained about our payout files?")

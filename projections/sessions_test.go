@@ -49,7 +49,7 @@ func (w *world) says(session domain.SessionTarget, said ...string) domain.Receip
 
 func TestASessionIsReadBack(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		sessions := sessions.Sessions{Log: w.log}
+		sessions := sessions.Sessions{Log: w.log, Followers: w.followers}
 		w.say("s1", "a", "b", "c")
 		w.submit(domain.UseContexts{SessionTarget: w.session("s1"), URIs: []string{"viking://x"}})
 		first := w.submit(domain.CommitSession{SessionTarget: w.session("s1"), Keep: 1, Trigger: domain.TriggerPeriodic})
@@ -190,7 +190,7 @@ func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) 
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		here, elsewhere := newWorld(t, db, projections.Settings{}), newWorld(t, db, projections.Settings{})
-		mine, others := keys.NewKeys(db, here.log.Log), keys.NewKeys(db, elsewhere.log.Log)
+		mine, others := keys.NewKeys(db, here.log), keys.NewKeys(db, elsewhere.log)
 		given := func(k *keys.Keys) bool {
 			t.Helper()
 			found := must(k.Any(t.Context()))(t)

@@ -24,7 +24,7 @@ func TestSimilarItemsAreFoundWhereTheItemIsRead(t *testing.T) {
 				w.understand()
 			}
 			kinds := map[string]string{}
-			for _, s := range must(w.base.Similar(t.Context(), w.by, item))(t) {
+			for _, s := range must(w.base.Searcher.Similar(t.Context(), w.by, item))(t) {
 				kinds[s.ID] = s.Kind + " " + s.Rule
 			}
 			equal(t, kinds, map[string]string{
@@ -33,13 +33,13 @@ func TestSimilarItemsAreFoundWhereTheItemIsRead(t *testing.T) {
 			}, "similar items, understood: %v", understood)
 		}
 		item.ID = "same"
-		for _, s := range must(w.base.Similar(t.Context(), w.by, item))(t) {
+		for _, s := range must(w.base.Searcher.Similar(t.Context(), w.by, item))(t) {
 			if s.ID == "same" {
 				t.Error("an item is similar to itself")
 			}
 		}
 		stranger := domain.Principal{Tenant: w.by.Tenant, Subject: "user:eve"}
-		for _, s := range must(w.base.Similar(t.Context(), stranger, item))(t) {
+		for _, s := range must(w.base.Searcher.Similar(t.Context(), stranger, item))(t) {
 			if s.ID != "public" {
 				t.Errorf("a stranger is told of %s", s.ID)
 			}
@@ -51,7 +51,7 @@ func TestSimilarItemsAreFoundByWordsWhoseStemsHaveOtherStems(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const content = "Universities: responsibilities, conversational decisiveness."
 		w.remember("same", content, "team:pay")
-		found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
+		found := must(w.base.Searcher.Similar(t.Context(), w.by, &domain.Knowledge{
 			ID: "new", Class: domain.Class{ContextType: domain.Memory}, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: content},
 		}))(t)
 		if len(found) != 1 || found[0].Kind != domain.Duplicate || found[0].Knowledge.Text.Content != content {
@@ -72,7 +72,7 @@ func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
 			for content, want := range map[string]string{
 				fmt.Sprintf(chinese, "gamma"): "english", fmt.Sprintf(english, "delta"): "chinese",
 			} {
-				found := must(w.base.Similar(t.Context(), w.by, &domain.Knowledge{
+				found := must(w.base.Searcher.Similar(t.Context(), w.by, &domain.Knowledge{
 					ID: "new", Class: domain.Class{ContextType: domain.Memory}, Scopes: []domain.Scope{"team:pay"},
 					Text: domain.Text{Content: content},
 				}))(t)
@@ -87,7 +87,7 @@ func TestSimilarItemsAreFoundInTheOtherLanguageByNamesTheyShare(t *testing.T) {
 
 func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.base.MaxChanges = 1
+		w.base.Indexer.MaxChanges = 1
 		template := "The service of team %d is deployed after the release manager has approved the checklist of the quarter."
 		for i := range 25 {
 			w.remember(fmt.Sprint("item-", i), fmt.Sprintf(template, i), "team:pay")
@@ -104,7 +104,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
 			if compacted == "indexed" {
-				must(w.base.IndexWords(t.Context()))(t)
+				must(w.base.Indexer.IndexWords(t.Context()))(t)
 			}
 			var refused []bool
 			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{

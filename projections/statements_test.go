@@ -87,7 +87,7 @@ func reads() []work {
 	}
 	listing := func(by domain.Principal, filter domain.Filter, before int64) func(*world) {
 		return func(w *world) {
-			page, err := w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Before: before})
+			page, err := w.base.Browser.List(w.t.Context(), domain.List{By: by, Filter: filter, Before: before})
 			if err != nil || len(page.Items) == 0 {
 				w.t.Errorf("listed %d items, %v", len(page.Items), err)
 			}
@@ -118,25 +118,25 @@ func reads() []work {
 		{name: "read a directory", do: reading(admin, "viking://x")},
 		{name: "read the root", do: reading(admin, domain.RootURI)},
 		{name: "read a directory as a member", do: func(w *world) {
-			w.base.Gathered = browse.Gathering{Below: 1, Seen: 0, Bytes: 1 << 20}
+			w.base.Browser.Gathered = browse.Gathering{Below: 1, Seen: 0, Bytes: 1 << 20}
 			reading(member, "viking://x")(w)
 		}},
 		{name: "gather a directory as a member", do: func(w *world) {
-			w.base.Gathered = browse.Gathering{Below: 1, Seen: many, Bytes: 1 << 20}
+			w.base.Browser.Gathered = browse.Gathering{Below: 1, Seen: many, Bytes: 1 << 20}
 			reading(domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member}, "viking://x")(w)
 		}},
 		{name: "find at a place", do: func(w *world) {
-			if _, err := w.base.At(w.t.Context(), w.by.Tenant, "viking://x/i77"); err != nil {
+			if _, err := w.base.Browser.At(w.t.Context(), w.by.Tenant, "viking://x/i77"); err != nil {
 				w.t.Error(err)
 			}
 		}},
 		{name: "find", do: func(w *world) {
-			if _, err := w.base.Find(w.t.Context(), w.by.Tenant, "i77"); err != nil {
+			if _, err := w.base.Browser.Find(w.t.Context(), w.by.Tenant, "i77"); err != nil {
 				w.t.Error(err)
 			}
 		}},
 		{name: "read feedback", do: func(w *world) {
-			if got, err := w.base.Feedback(w.t.Context(), w.by, "i77"); err != nil || len(got.Helpful) != 1 {
+			if got, err := w.base.Browser.Feedback(w.t.Context(), w.by, "i77"); err != nil || len(got.Helpful) != 1 {
 				w.t.Error(got, err)
 			}
 		}},
@@ -148,11 +148,11 @@ func reads() []work {
 // reading reads a directory's first places, and walks through the first of what lies below.
 func reading(by domain.Principal, directory domain.URI) func(*world) {
 	return func(w *world) {
-		places, err := w.base.Places(w.t.Context(), domain.Directory{By: by, URI: directory, Limit: 10})
+		places, err := w.base.Browser.Places(w.t.Context(), domain.Directory{By: by, URI: directory, Limit: 10})
 		if err != nil || len(places) == 0 {
 			w.t.Errorf("read %d places of %s, %v", len(places), directory, err)
 		}
-		items, err := w.base.Below(w.t.Context(), domain.Walk{
+		items, err := w.base.Browser.Below(w.t.Context(), domain.Walk{
 			By: by, Below: directory,
 			After: directory.Join("i5"), Limit: 10,
 		})
@@ -160,7 +160,7 @@ func reading(by domain.Principal, directory domain.URI) func(*world) {
 			w.t.Errorf("walked through %d items of %s, %v", len(items), directory, err)
 		}
 		for _, contents := range []bool{true, false} {
-			leaves, _, err := w.base.Leaves(w.t.Context(), domain.Walk{
+			leaves, _, err := w.base.Browser.Leaves(w.t.Context(), domain.Walk{
 				By: by, Below: directory, After: directory.Join("i5"),
 				Limit: 10,
 			}, contents)
@@ -195,7 +195,7 @@ func opening(items int) func(*world) {
 		}
 		undone := errors.New("nothing of it was to stay")
 		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			stage := must(w.base.Load(ctx, tx, w.by.Tenant, commands, nil))(w.t)
+			stage := must(w.base.Projection.Load(ctx, tx, w.by.Tenant, commands, nil))(w.t)
 			for i, command := range commands {
 				facts, err := command.Decide(book{Stage: stage}, time.Now())
 				if err != nil || len(facts) == 0 {
@@ -226,13 +226,13 @@ func rareReads() []work {
 	stale := true
 	by := domain.OpenPrincipal()
 	listing := func(filter domain.Filter) func(*world) {
-		return func(w *world) { nothing(w.t)(w.base.List(w.t.Context(), domain.List{By: by, Filter: filter})) }
+		return func(w *world) { nothing(w.t)(w.base.Browser.List(w.t.Context(), domain.List{By: by, Filter: filter})) }
 	}
 	choosing := func(q domain.EventQuery) func(*world) {
 		q.Tenant = by.Tenant
 		return func(w *world) {
 			w.reader() // knows the past
-			_, _, err := w.base.Streams(w.t.Context(), q, 10)
+			_, _, err := w.base.Browser.Streams(w.t.Context(), q, 10)
 			nothing(w.t)(nil, err)
 		}
 	}
@@ -240,13 +240,13 @@ func rareReads() []work {
 		error),
 	) func(*world) {
 		return func(w *world) {
-			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log.Log}, w.t.Context(),
+			nothing(w.t)(report(browse.Reports{Browser: w.base.Browser, Log: w.log}, w.t.Context(),
 				domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{
 		{name: "review", do: func(w *world) {
-			reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 			nothing(w.t)(reports.Review(w.t.Context(), domain.ReviewQuery{Tenant: by.Tenant, Limit: 10}))
 		}, onSQLite: true},
 		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},
@@ -257,9 +257,9 @@ func rareReads() []work {
 		{name: "list what was forgotten", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsDeleted}})},
 		{name: "list what was superseded", do: listing(domain.Filter{Statuses: []domain.Status{domain.IsSuperseded}})},
 		{name: "list what is stale", do: listing(domain.Filter{Stale: &stale})},
-		{name: "follow a lineage", do: func(w *world) { nothing(w.t)(w.base.Lineage(w.t.Context(), by.Tenant, "i77")) }},
+		{name: "follow a lineage", do: func(w *world) { nothing(w.t)(w.base.Browser.Lineage(w.t.Context(), by.Tenant, "i77")) }},
 		{name: "find what was learned", do: func(w *world) {
-			nothing(w.t)(w.base.Learned(w.t.Context(), by.Tenant, []string{"session:123/s"}))
+			nothing(w.t)(w.base.Browser.Learned(w.t.Context(), by.Tenant, []string{"session:123/s"}))
 		}},
 		{name: "choose a stranger's items", do: choosing(domain.EventQuery{Owner: "user:nobody"})},
 		{name: "choose a strange scope's items", do: choosing(domain.EventQuery{Scope: "user:nobody"})},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/past"
@@ -12,19 +13,20 @@ import (
 
 // Reader is the projection with the progress of the log and the past, as an API needs it.
 type Reader struct {
-	*Knowledge
-	Past *past.Projection
-	Log  *follow.Log
+	Knowledge *Knowledge
+	Past      *past.Projection
+	Log       *events.Log
+	Followers *follow.Followers
 }
 
 // Status is the state of the projections as one tenant sees them: each existing version of the knowledge table, the
 // active one first, and the vectors. The active version is written with the log and is never behind.
 func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
-	head, _, err := r.Log.Head(ctx, tenant)
+	head, _, err := r.Log.Reader.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := r.statuses(ctx, r.Log, tenant, head)
+	versions, err := r.Knowledge.statuses(ctx, r.Followers, tenant, head)
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +35,14 @@ func (r Reader) Status(ctx context.Context, tenant string) ([]domain.ProjectionS
 			return nil, err
 		}
 	}
-	if len(versions) > 0 && r.catalogue.Unreadable.Load() == int64(versions[0].Version) {
+	if len(versions) > 0 && r.Knowledge.catalogue.Unreadable.Load() == int64(versions[0].Version) {
 		versions[0].Settings["unreadable_rows"] = "found since the server started"
 	}
-	meaning, err := r.Statuses(ctx, r.Log, tenant, head)
+	meaning, err := r.Knowledge.Models.Statuses(ctx, r.Followers, tenant, head)
 	if err != nil {
 		return nil, err
 	}
-	past, err := r.Past.Status(ctx, r.Log, tenant, head)
+	past, err := r.Past.Status(ctx, r.Followers, tenant, head)
 	return append(append(versions, meaning...), past), err
 }
 
@@ -49,7 +51,7 @@ func (r Reader) List(ctx context.Context, list domain.List) (domain.ListPage, er
 	if list.AsOf > 0 {
 		return r.Past.List(ctx, list)
 	}
-	return r.Knowledge.List(ctx, list)
+	return r.Knowledge.Browser.List(ctx, list)
 }
 
 // Search searches what is known, or what was known at a position of the log.
@@ -57,7 +59,7 @@ func (r Reader) Search(ctx context.Context, s domain.Search) (domain.Answer, err
 	if s.AsOf > 0 {
 		return r.Past.Search(ctx, s)
 	}
-	return r.Knowledge.Search(ctx, s)
+	return r.Knowledge.Searcher.Search(ctx, s)
 }
 
 // AsOf is what an item was at a position of the log; see [past.Projection.Find].
@@ -67,7 +69,7 @@ func (r Reader) AsOf(ctx context.Context, tenant, id string, position int64) (*d
 
 // statuses are the states of the versions whose tables exist, as one tenant sees them.
 func (p *Knowledge) statuses(
-	ctx context.Context, log *follow.Log, tenant string, head int64,
+	ctx context.Context, followers *follow.Followers, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {
 	all, err := p.catalogue.Versions(ctx)
 	if err != nil {
@@ -86,11 +88,11 @@ func (p *Knowledge) statuses(
 		switch {
 		case s.Inline:
 			s.Position = head
-			if s.Unindexed, err = p.Unindexed(ctx, p.catalogue.VersionOf(v.Entry).Tables, tenant); err != nil {
+			if s.Unindexed, err = p.Indexer.Unindexed(ctx, p.catalogue.VersionOf(v.Entry).Tables, tenant); err != nil {
 				return nil, err
 			}
 		case v.Unfinished():
-			if s.Position, _, _, err = log.Checkpoint(ctx, v.Checkpoint(), tenant); err != nil {
+			if s.Position, _, _, err = followers.Checkpoint(ctx, v.Checkpoint(), tenant); err != nil {
 				return nil, err
 			}
 			s.Head = max(s.Head, s.Position)

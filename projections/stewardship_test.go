@@ -42,7 +42,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 			p.Subject = e
 			return &p
 		}
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 		waits := func(q domain.ReviewQuery) (list []string) {
 			t.Helper()
 			q.Tenant, q.Limit = domain.DefaultTenant, 10

@@ -58,7 +58,7 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 				"viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\"",
 			} {
 				for _, most := range []int64{0, 1000} { // looked for, and gathered
-					w.base.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
+					w.base.Browser.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
 					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
 				}
 			}
@@ -81,7 +81,7 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		got, walked := map[domain.URI]bool{}, []domain.URI{}
 		d.Limit, d.After = limit, domain.DirectoryEntry{}
 		for {
-			page := must(w.base.Places(w.t.Context(), d))(w.t)
+			page := must(w.base.Browser.Places(w.t.Context(), d))(w.t)
 			for _, place := range page {
 				if _, twice := got[place.URI]; twice {
 					w.t.Errorf("%s has %s twice", d.URI, place.URI)
@@ -98,7 +98,7 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		}
 		equal(w.t, got, want, "%s in %s, %d at a time (-got +want)", who, d.URI, limit)
 		for after := domain.URI(""); ; after = walked[len(walked)-1] {
-			page := must(w.base.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit}))(w.t)
+			page := must(w.base.Browser.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit}))(w.t)
 			for _, k := range page {
 				walked = append(walked, domain.URI(k.Text.URI))
 			}
@@ -125,7 +125,7 @@ func (w *world) holdLeaves(who string, walk domain.Walk, contents bool, want []d
 	for more := true; more; {
 		var leaves []domain.Leaf
 		var err error
-		leaves, more, err = w.base.Leaves(w.t.Context(), walk, contents)
+		leaves, more, err = w.base.Browser.Leaves(w.t.Context(), walk, contents)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					var listed []string
 					logged.Reset()
 					for list := (domain.List{By: w.by, Limit: limit}); ; {
-						page := must(w.base.List(t.Context(), list))(t)
+						page := must(w.base.Browser.List(t.Context(), list))(t)
 						for _, k := range page.Items {
 							listed = append(listed, k.ID)
 						}
@@ -84,22 +84,22 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				logged.Reset()
 				var tree []string
-				places, err := w.base.Places(t.Context(), domain.Directory{By: w.by, URI: "viking://x", Limit: 5})
+				places, err := w.base.Browser.Places(t.Context(), domain.Directory{By: w.by, URI: "viking://x", Limit: 5})
 				if err != nil || len(places) != 5 || places[2].First != nil {
 					t.Errorf("got %v, %v, want five directories, of which one has no first item", places, err)
 				}
-				places, err = w.base.Places(t.Context(), domain.Directory{By: w.by, URI: "viking://x/c", Limit: 5})
+				places, err = w.base.Browser.Places(t.Context(), domain.Directory{By: w.by, URI: "viking://x/c", Limit: 5})
 				if err != nil || len(places) > 0 {
 					t.Errorf("got %v, %v, want nothing", places, err)
 				}
 				logged.Reset()
-				items := must(w.base.Below(t.Context(), domain.Walk{By: w.by, Below: "viking://x", Limit: 4}))(t)
+				items := must(w.base.Browser.Below(t.Context(), domain.Walk{By: w.by, Below: "viking://x", Limit: 4}))(t)
 				for _, k := range items {
 					tree = append(tree, k.ID)
 				}
 				said("trees", tree, left...)
 
-				reports := browse.Reports{Browser: w.base.Browser, Log: w.log.Log}
+				reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
 					"harm":      func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), w.asked()) },
 					"stale":     func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), w.asked()) },
@@ -121,7 +121,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 					"a tag": {Tags: domain.Tags{"area": {"pay"}}}, "a key": {Tags: domain.Tags{"area": {}}},
 					"a scope": {Scope: domain.Public},
 				} {
-					page, err := w.base.List(t.Context(), domain.List{By: w.by, Filter: f})
+					page, err := w.base.Browser.List(t.Context(), domain.List{By: w.by, Filter: f})
 					if err != nil || len(page.Items) != 4 {
 						t.Errorf("a list by %s: got %d items, %v, want 4", name, len(page.Items), err)
 					}
@@ -129,12 +129,12 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 						t.Errorf("a search by %s: got %v, want 4", name, got)
 					}
 				}
-				if _, err := w.base.Learned(t.Context(), w.by.Tenant, []string{"session:none"}); err != nil {
+				if _, err := w.base.Browser.Learned(t.Context(), w.by.Tenant, []string{"session:none"}); err != nil {
 					t.Error(err)
 				}
 
-				_, err = w.base.Find(t.Context(), w.by.Tenant, "c")
-				_, placed := w.base.At(t.Context(), w.by.Tenant, "viking://x/c/1")
+				_, err = w.base.Browser.Find(t.Context(), w.by.Tenant, "c")
+				_, placed := w.base.Browser.At(t.Context(), w.by.Tenant, "viking://x/c/1")
 				for _, err := range []error{err, placed} {
 					refusal, ok := errors.AsType[*domain.Refusal](err)
 					if !ok || !errors.Is(refusal, domain.ErrBroken) || !strings.Contains(refusal.Detail, "of c ") ||

@@ -90,7 +90,7 @@ func (w *world) fillFrom(first, n int) {
 
 // vectorsInMemory is how many of the tenant's vectors are in memory.
 func (w *world) vectorsInMemory() int {
-	return len(w.base.Configured.Cache.Tenants[w.by.Tenant].Vectors)
+	return len(w.base.Models.Configured.Cache.Tenants[w.by.Tenant].Vectors)
 }
 
 func TestVectorsInMemoryAreForgottenWithWhatTheyAreOf(t *testing.T) {
@@ -142,7 +142,7 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		tame := &atomic.Bool{}
 		w, _ := served(t, db, projections.Settings{Embedder: choosy{tame: tame}})
-		meaning := projections.Background{Log: w.log}
+		meaning := projections.Background{Followers: w.followers}
 		readers := []*world{w}
 		if db.Engine == database.Postgres {
 			readers = append(readers, w.inAnotherProcess())
@@ -184,17 +184,19 @@ func (w *world) reads(position int64) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
-	if err := w.log.Await(ctx, w.base.Configured.Name(), w.by.Tenant, position); err != nil {
+	if err := w.followers.Await(ctx, w.base.Models.Configured.Name(), w.by.Tenant, position); err != nil {
 		w.t.Fatal(fmt.Errorf("wait for position %d: %w", position, err))
 	}
 }
 
 // rememberSketches drops all sketches in memory, and sets how many bytes of them are kept from now on.
-func (w *world) rememberSketches(bytes int) { w.base.Configured.Cache = vectors.NewIndexCache(bytes) }
+func (w *world) rememberSketches(bytes int) {
+	w.base.Models.Configured.Cache = vectors.NewIndexCache(bytes)
+}
 
 // sketchesOf is how many bytes a tenant's sketches take in memory: none if they are not there.
 func (w *world) sketchesOf(tenant string) int {
-	if entry := w.base.Configured.Cache.Tenants[tenant]; entry != nil {
+	if entry := w.base.Models.Configured.Cache.Tenants[tenant]; entry != nil {
 		return entry.Bytes
 	}
 	return 0
@@ -202,7 +204,7 @@ func (w *world) sketchesOf(tenant string) int {
 
 // tenantsInMemory are the tenants whose sketches are in memory.
 func (w *world) tenantsInMemory() (tenants []string) {
-	for tenant, entry := range w.base.Configured.Cache.Tenants {
+	for tenant, entry := range w.base.Models.Configured.Cache.Tenants {
 		if entry.Bytes > 0 {
 			tenants = append(tenants, tenant)
 		}
@@ -270,7 +272,7 @@ func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 		want  []string
 	}{{1 << 20, tenants}, {1, []string{"coil"}}} {
 		w.rememberSketches(room.bytes)
-		noError(t, w.base.Configured.Cache.ReadAhead(t.Context(), w.base.Configured))
+		noError(t, w.base.Models.Configured.Cache.ReadAhead(t.Context(), w.base.Models.Configured))
 		equal(t, w.tenantsInMemory(), room.want, "with room for %d bytes (-read +want)", room.bytes)
 	}
 }

@@ -18,7 +18,7 @@ func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		clock := func() time.Time { return now }
 		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		w.base.Verified = policies.NewVerifications(w.log.Reader)
+		w.base.Searcher.Verified = policies.NewVerifications(w.log.Reader)
 		for _, id := range []string{"window", "kept"} {
 			w.know(id, domain.Remembered{
 				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{domain.Public},

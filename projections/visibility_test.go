@@ -54,7 +54,7 @@ func TestASearchFindsWhatItsContextMaySee(t *testing.T) {
 
 func TestTenantsFindNothingOfEachOther(t *testing.T) {
 	each(t, func(t *testing.T, ours *world) {
-		ours.base.MaxChanges = 0
+		ours.base.Indexer.MaxChanges = 0
 		theirs := ours.in("theirs")
 		ours.remember("same", "how to retry a payment", "team:pay", domain.Public)
 		ours.remember("own", "how to retry our payment", "team:pay", domain.Public)
@@ -71,9 +71,9 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			must(ours.base.IndexWords(t.Context()))(t)
+			must(ours.base.Indexer.IndexWords(t.Context()))(t)
 		}
-		if _, err := ours.base.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := ours.base.Browser.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)
 		}
 		if got := theirs.list(domain.List{By: theirs.by}); len(got) != 3 {
@@ -171,7 +171,7 @@ func TestWhatHappenedInAScopeIsToldThoughTheItemHasMovedOn(t *testing.T) {
 			if test.streams == nil {
 				continue
 			}
-			streams, _, err := w.base.Streams(t.Context(), test.q, 10)
+			streams, _, err := w.base.Browser.Streams(t.Context(), test.q, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestArchivesAreFoundByThoseWhoAskForThem(t *testing.T) {
 					By: w.by, Text: "kohlrabi deploy", Filter: filter, Limit: 20, MinScore: new(float64),
 					AsOf: position, Everyone: true, Copies: true,
 				}.Complete())(t)
-				answer, err := w.base.Search(t.Context(), s)
+				answer, err := w.base.Searcher.Search(t.Context(), s)
 				if position != 0 {
 					answer, err = w.past.Search(t.Context(), s)
 				}

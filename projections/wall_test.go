@@ -51,7 +51,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 				})
 				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
 			}
-			rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log)
+			rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
 			defer rebuilder.Close()
 			must(rebuilder.Start(ctx, domain.RebuildOrder{}))(t)
 			noError(t, rebuilder.Wait(ctx))

@@ -63,7 +63,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
 		var lowered, raised int64
 		for i := range 12 {
-			k := must(r.base.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i)))(t)
+			k := must(r.base.Browser.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i)))(t)
 			was, is := usual.Confidence(k.Helpful, k.Harmful, 0), cautious.Confidence(k.Helpful, k.Harmful, 0)
 			if k.Confidence != was {
 				t.Errorf("%s has %v, want what it had", k.ID, k.Confidence)
@@ -92,7 +92,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 			t.Errorf("got %+v, want answers that differ from %v", answers, before)
 		}
 		equal(t, r.find(question), before, "searches find (-got +want)")
-		if _, err := r.base.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to a what-if: got %v", err)
 		}
 

@@ -29,17 +29,17 @@ func TestWordsAreFoundWhereverTheyLie(t *testing.T) {
 		question := domain.Search{Text: "lesson 7 retries", Explain: true, Limit: 100}
 		before := w.find(question)
 		lying := w.stored()
-		for w.base.MaxChanges = 120; w.base.MaxChanges >= 30; w.base.MaxChanges -= 30 {
-			must(w.base.IndexWords(t.Context()))(t)
+		for w.base.Indexer.MaxChanges = 120; w.base.Indexer.MaxChanges >= 30; w.base.Indexer.MaxChanges -= 30 {
+			must(w.base.Indexer.IndexWords(t.Context()))(t)
 			if diff := cmp.Diff(before, w.find(question)); diff != "" {
-				t.Fatalf("answers before and after all but %d packed rows moved (-before +after):\n%s", w.base.MaxChanges, diff)
+				t.Fatalf("answers before and after all but %d packed rows moved (-before +after):\n%s", w.base.Indexer.MaxChanges, diff)
 			}
 			w.submit(domain.GiveFeedback{
 				Target: domain.Target{By: w.by, ID: "item-1"}, Verdict: domain.Harmful,
-				TraceID: fmt.Sprint(w.base.MaxChanges),
+				TraceID: fmt.Sprint(w.base.Indexer.MaxChanges),
 			})
 		}
-		w.base.MaxChanges = 30
+		w.base.Indexer.MaxChanges = 30
 		if waiting := w.unindexed(); waiting != 0 {
 			t.Errorf("%d packed rows are said to wait, want none", waiting)
 		}
@@ -101,15 +101,15 @@ func TestAnswersDoNotDependOnWhatIsIndexed(t *testing.T) {
 				}
 			}
 			before := w.chosenBySets()
-			w.base.MaxChanges, w.base.StepChanges = random.IntN(20), 1+random.IntN(40)
+			w.base.Indexer.MaxChanges, w.base.Indexer.StepChanges = random.IntN(20), 1+random.IntN(40)
 			for range random.IntN(3) {
-				must(w.base.IndexWords(t.Context()))(t)
+				must(w.base.Indexer.IndexWords(t.Context()))(t)
 			}
 			equal(t, w.chosenBySets(), before, "counts and lists after and before items were indexed (-after +before)")
 			w.comparesWords(sentence())
 		}
-		w.base.MaxChanges = 0
-		for must(w.base.IndexWords(t.Context()))(t) {
+		w.base.Indexer.MaxChanges = 0
+		for must(w.base.Indexer.IndexWords(t.Context()))(t) {
 		}
 		if waiting := w.unindexed(); waiting != 0 {
 			t.Errorf("%d items wait to be indexed, want none", waiting)
@@ -132,9 +132,9 @@ func (w *world) chosenBySets() (all []any) {
 		{Statuses: []domain.Status{domain.IsSuperseded, domain.IsDeleted}},
 	} {
 		for _, by := range []domain.Principal{w.by, as("user:alice", "team:pay"), as("user:nobody")} {
-			counts := must(w.base.Count(w.t.Context(), by, filter))(w.t)
-			page := must(w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100}))(w.t)
-			sorted := must(w.base.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100, Sort: domain.ByHarm}))(w.t)
+			counts := must(w.base.Browser.Count(w.t.Context(), by, filter))(w.t)
+			page := must(w.base.Browser.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100}))(w.t)
+			sorted := must(w.base.Browser.List(w.t.Context(), domain.List{By: by, Filter: filter, Limit: 100, Sort: domain.ByHarm}))(w.t)
 			var seen []string
 			for id, k := range items {
 				if by.MaySee(k) && passes(k, filter) {
@@ -154,7 +154,7 @@ func (w *world) chosenBySets() (all []any) {
 // comparesWords compares the scores of a question with those that are computed of all items.
 func (w *world) comparesWords(question string) {
 	w.t.Helper()
-	index := words.Index{View: must(w.base.Indexer.View(w.t.Context()))(w.t)}
+	index := words.Index{View: must(w.base.Versions.Catalogue.View(w.t.Context()))(w.t)}
 	all, contested := w.everything(), false
 	for _, filter := range []domain.Filter{
 		{},

@@ -18,12 +18,13 @@ import (
 
 // world is a log with its projections on a database of its own.
 type world struct {
-	t    *testing.T
-	db   *database.DB
-	log  *follow.Log
-	base *projections.Knowledge
-	by   domain.Principal
-	read map[string]int64 // how far the projection of meaning has read each tenant's log
+	t         *testing.T
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	base      *projections.Knowledge
+	by        domain.Principal
+	read      map[string]int64 // how far the projection of meaning has read each tenant's log
 }
 
 // each runs a test in parallel on both engines, each time in a new world.
@@ -84,13 +85,14 @@ func newWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 		t.Fatalf("open projections: %v", err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, base, options)
+	options.Selection = base.Browser
+	log, followers := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
 		}
 	})
-	return &world{t: t, db: db, log: log, base: base, by: domain.OpenPrincipal(), read: map[string]int64{}}
+	return &world{t: t, db: db, log: log, followers: followers, base: base, by: domain.OpenPrincipal(), read: map[string]int64{}}
 }
 
 // elsewhere lets something happen that is not about knowledge, to one of the things whose streams stand
@@ -105,8 +107,8 @@ func elsewhere(id string, version int) domain.Command {
 // reader is what an API reads from.
 func (w *world) reader() projections.Reader {
 	w.t.Helper()
-	past := must(projections.OpenPast(w.t.Context(), w.base, w.log))(w.t)
-	return projections.Reader{Knowledge: w.base, Past: past, Log: w.log}
+	past := must(projections.OpenPast(w.t.Context(), w.base, w.log, w.followers))(w.t)
+	return projections.Reader{Knowledge: w.base, Past: past, Log: w.log, Followers: w.followers}
 }
 
 // in is the same world as an admin of another tenant sees it.
@@ -215,12 +217,12 @@ func (w *world) understand() {
 }
 
 func (w *world) follow() error {
-	page, err := w.log.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
+	page, err := w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
 	if err != nil {
 		return err
 	}
-	meaning := w.base.Configured
-	after, afterID, _, err := w.log.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
+	meaning := w.base.Models.Configured
+	after, afterID, _, err := w.followers.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
 	if err != nil {
 		return err
 	}
@@ -233,7 +235,7 @@ func (w *world) follow() error {
 		if err := change.Write(ctx, tx); err != nil {
 			return err
 		}
-		return w.log.Advance(ctx, tx, meaning.Name(), next)
+		return w.followers.Advance(ctx, tx, meaning.Name(), next)
 	})
 	if err != nil {
 		return err
@@ -260,7 +262,7 @@ func (w *world) search(search domain.Search) domain.Answer {
 	}
 	search.Everyone, search.Copies = true, true // each item counts
 	complete := must(search.Complete())(w.t)
-	answer := must(w.base.Search(w.t.Context(), complete))(w.t)
+	answer := must(w.base.Searcher.Search(w.t.Context(), complete))(w.t)
 	return answer
 }
 

@@ -119,7 +119,7 @@ func rememberLunch(t *testing.T, db *database.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
+	log := events.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
 	by := domain.OpenPrincipal()
 	command, err := domain.Remember{By: by, ID: "lunch", Knowledge: domain.Remembered{
 		Class: domain.Class{Type: domain.Definition}, Owner: "user:ann", Scopes: []domain.Scope{"public"},

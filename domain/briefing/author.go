@@ -9,20 +9,16 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Reader finds knowledge.
-type Reader interface {
-	// SearchAll answers complete searches, in order. It embeds equal texts once.
-	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
-	// List returns what its principal may see, newest first.
-	List(ctx context.Context, list domain.List) (domain.ListPage, error)
-	// Live returns, by id, those of some items that are live and visible to a principal.
-	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
-}
-
 // Author writes briefings. It is safe for concurrent use.
 type Author struct {
-	Reader Reader
-	Verify func(ctx context.Context, items ...*domain.Knowledge) error // sets how items are verified and disputed
+	// SearchAll answers complete searches, in order. It embeds equal texts once.
+	SearchAll func(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+	// List returns what its principal may see, newest first.
+	List func(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Live returns, by id, those of some items that are live and visible to a principal.
+	Live func(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
+	// Verify sets how items are verified and disputed.
+	Verify func(ctx context.Context, items ...*domain.Knowledge) error
 }
 
 // Brief writes the briefing for a complete need (see [domain.Need.Complete]).
@@ -61,7 +57,7 @@ func (a Author) doubt(ctx context.Context, s *selection) (err error) {
 	for _, k := range items {
 		ids = append(ids, k.DisputedBy...)
 	}
-	s.others, err = a.Reader.Live(ctx, s.need.By, ids)
+	s.others, err = a.Live(ctx, s.need.By, ids)
 	return err
 }
 
@@ -70,7 +66,7 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 	if len(questions) == 0 {
 		return "", nil
 	}
-	answers, err := a.Reader.SearchAll(ctx, questions)
+	answers, err := a.SearchAll(ctx, questions)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +139,7 @@ func (a Author) surest(ctx context.Context, n domain.Need, filter domain.Filter)
 	if n.By.SeesAll() && !n.Context.Given && filter.Scope == "" {
 		filter.PrivateOf = n.By.Entities()
 	}
-	page, err := a.Reader.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
+	page, err := a.List(ctx, domain.List{By: n.Reader(), Filter: filter, Limit: domain.MaxLimit})
 	slices.SortStableFunc(page.Items, func(a, b *domain.Knowledge) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful))
 	})

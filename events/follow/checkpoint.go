@@ -24,7 +24,7 @@ type checkpoint struct {
 
 // Checkpoint is a projection's position in a tenant's log, the id of the event there, and when it got there. It
 // returns zero values if the projection has not begun.
-func (l *store) Checkpoint(ctx context.Context, projection, tenant string) (
+func (l *Followers) Checkpoint(ctx context.Context, projection, tenant string) (
 	position int64, eventID string, updatedAt time.Time, err error,
 ) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
@@ -71,7 +71,7 @@ func (c checkpoint) check(projection, tenant string) error {
 
 // Advance moves a projection's checkpoint over a page, in the transaction that writes the page's changes. The error
 // says that another process was faster.
-func (l *store) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *Followers) Advance(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ var errMoved = errors.New("checkpoint moved")
 // The transaction does not wait for the disk. If the database fails, the page's changes and the checkpoint are lost
 // together, and the page is delivered again. Later transactions that do wait, such as every append and every
 // signature, make it durable, too.
-func (l *store) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *Followers) holdCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	var c checkpoint
 	var readings database.Batch
 	lock := ""
@@ -121,7 +121,7 @@ func (l *store) holdCheckpoint(ctx context.Context, tx bun.IDB, projection strin
 }
 
 // moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning.
-func (l *store) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
+func (l *Followers) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	last := page.Last()
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)

@@ -7,11 +7,12 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Log is a log with its subscriptions in this process. It is safe for concurrent use. Before Close, the caller closes
-// routers and subscribers.
-type Log struct {
-	*events.Log
-	store
+// Followers are the subscriptions of a log in this process, with their checkpoints, leases and quarantine. They are safe
+// for concurrent use. Before the caller closes the log, it closes routers and subscribers.
+type Followers struct {
+	log     *events.Log
+	db      *database.DB
+	options events.Options
 
 	handlers   handlers
 	lastErrors lastErrors
@@ -19,17 +20,11 @@ type Log struct {
 	finishing  sync.RWMutex // shared from a page's transaction until its Change is done
 }
 
-// store reads and writes the tables of followers: checkpoints, leases and quarantine.
-type store struct {
-	db      *database.DB
-	options events.Options
-}
-
-// NewLog makes a log on a migrated database. inline is written with every append.
-func NewLog(db *database.DB, inline events.Inline, options events.Options) *Log {
-	l := events.NewLog(db, inline, options)
-	return &Log{
-		Log: l, store: store{db, l.Options()},
+// NewLog makes a log on a migrated database, and its followers. inline is written with every append.
+func NewLog(db *database.DB, inline events.Inline, options events.Options) (*events.Log, *Followers) {
+	log := events.NewLog(db, inline, options)
+	return log, &Followers{
+		log: log, db: db, options: log.Options(),
 		lastErrors: lastErrors{reasons: map[reading]error{}}, moved: moved{next: make(chan struct{})},
 	}
 }

@@ -24,10 +24,10 @@ import (
 )
 
 // handle runs a projection until the test ends or stop is called.
-func handle(t *testing.T, l *follow.Log, projection string, handler follow.Handler) (stop func()) {
+func handle(t *testing.T, followers *follow.Followers, projection string, handler follow.Handler) (stop func()) {
 	t.Helper()
 	return run(t, func(router *message.Router) {
-		follow.AddPreparer(router, l, projection, func(_ context.Context, page follow.Page) (follow.Change, error) {
+		follow.AddPreparer(router, followers, projection, func(_ context.Context, page follow.Page) (follow.Change, error) {
 			return handled{handler: handler, page: page}, nil
 		})
 	})
@@ -65,7 +65,7 @@ func run(t *testing.T, add func(*message.Router)) (stop func()) {
 func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
+		_, followers := newLog(t, db, events.Options{})
 		began := time.Now()
 		for range 20 {
 			router, err := follow.NewRouter(databasetest.Log(t))
@@ -73,7 +73,7 @@ func TestARouterThatIsToEndBeforeItHasBegunEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 5 {
-				follow.AddPreparer(router, l, fmt.Sprintf("p-%d", i), func(context.Context, follow.Page) (follow.Change, error) {
+				follow.AddPreparer(router, followers, fmt.Sprintf("p-%d", i), func(context.Context, follow.Page) (follow.Change, error) {
 					return follow.NoChange{}, nil
 				})
 			}
@@ -114,10 +114,10 @@ func (e effects) handle(ctx context.Context, tx bun.IDB, page follow.Page) error
 }
 
 // reach waits until the checkpoint is at a position, and returns how many effects there are.
-func (e effects) reach(t *testing.T, l *follow.Log, db *database.DB, projection, tenant string, position int64) int {
+func (e effects) reach(t *testing.T, followers *follow.Followers, db *database.DB, projection, tenant string, position int64) int {
 	t.Helper()
 	eventually(t, func() string {
-		at, _, _, err := l.Checkpoint(t.Context(), projection, tenant)
+		at, _, _, err := followers.Checkpoint(t.Context(), projection, tenant)
 		if err != nil || at != position {
 			return fmt.Sprintf("%s has read %s up to %d, %v, want %d", projection, tenant, at, err, position)
 		}
@@ -153,27 +153,27 @@ func inline(t *testing.T, db *database.DB) events.Inline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return knowledge
+	return knowledge.Projection
 }
 
-func newLog(t *testing.T, db *database.DB, options events.Options) *follow.Log {
+func newLog(t *testing.T, db *database.DB, options events.Options) (*events.Log, *follow.Followers) {
 	t.Helper()
 	options.Logger = databasetest.Log(t)
-	l := follow.NewLog(db, inline(t, db), options)
+	l, followers := follow.NewLog(db, inline(t, db), options)
 	t.Cleanup(func() {
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
 		}
 	})
-	return l
+	return l, followers
 }
 
 func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
+		l, followers := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
-		logtest.Remember(t, l.Log, "acme", 0, 3)
+		logtest.Remember(t, l, "acme", 0, 3)
 		var calls atomic.Int64
 		flaky := func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if err := e.handle(ctx, tx, page); err != nil {
@@ -188,14 +188,14 @@ func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 			return nil
 		}
 		for round := range 3 {
-			stop := handle(t, l, "p", flaky)
-			logtest.Remember(t, l.Log, "acme", 3+2*round, 2)
-			if got, want := e.reach(t, l, db, "p", "acme", int64(5+2*round)), 5+2*round; got != want {
+			stop := handle(t, followers, "p", flaky)
+			logtest.Remember(t, l, "acme", 3+2*round, 2)
+			if got, want := e.reach(t, followers, db, "p", "acme", int64(5+2*round)), 5+2*round; got != want {
 				t.Errorf("round %d: got %d effects, want %d", round, got, want)
 			}
 			stop()
 		}
-		if err := l.LastError("p", "acme"); err != nil {
+		if err := followers.LastError("p", "acme"); err != nil {
 			t.Errorf("got trouble %v after all went well", err)
 		}
 	})
@@ -204,12 +204,12 @@ func TestEveryEventHasItsEffectOnceAcrossFailuresAndRestarts(t *testing.T) {
 func TestPagesAreInOrderAndHaveAtMostFiveHundredEvents(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
-		logtest.Remember(t, l.Log, "acme", 0, 1200)
+		l, followers := newLog(t, db, events.Options{})
+		logtest.Remember(t, l, "acme", 0, 1200)
 		var sizes []int
 		var last int64
 		done := make(chan struct{})
-		handle(t, l, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
+		handle(t, followers, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			if page.After != last {
 				t.Errorf("got a page after %d, want it after %d", page.After, last)
 			}
@@ -229,15 +229,15 @@ func TestPagesAreInOrderAndHaveAtMostFiveHundredEvents(t *testing.T) {
 func TestReadersAreWokenWithoutPolling(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{Poll: time.Hour})
+		l, followers := newLog(t, db, events.Options{Poll: time.Hour})
 		heard := make(chan int64, 100)
-		handle(t, l, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
+		handle(t, followers, "p", func(_ context.Context, _ bun.IDB, page follow.Page) error {
 			heard <- page.Last().Position
 			return nil
 		})
 		var slowest time.Duration
 		for i := range 10 {
-			logtest.Remember(t, l.Log, "acme", i, 1)
+			logtest.Remember(t, l, "acme", i, 1)
 			appended := time.Now()
 			select {
 			case got := <-heard:
@@ -256,11 +256,12 @@ func TestReadersAreWokenWithoutPolling(t *testing.T) {
 func TestWhatOthersAppendIsFoundByPolling(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		other, mine := newLog(t, db, events.Options{}), newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
+		other, _ := newLog(t, db, events.Options{})
+		_, mine := newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
 		e := newEffects(t, db, "effects")
 		handle(t, mine, "p", e.handle)
 		for i := range 3 {
-			logtest.Remember(t, other.Log, "acme", i, 1)
+			logtest.Remember(t, other, "acme", i, 1)
 			if got := e.reach(t, mine, db, "p", "acme", int64(i)+1); got != i+1 {
 				t.Errorf("got %d effects, want %d", got, i+1)
 			}
@@ -272,16 +273,17 @@ func TestTwoProcessesWithOneProjectionShareTheWork(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		e := newEffects(t, db, "effects")
-		var logs []*follow.Log
+		var logs []*events.Log
+		var all []*follow.Followers
 		for range 2 {
-			l := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
-			handle(t, l, "p", e.handle)
-			logs = append(logs, l)
+			l, followers := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
+			handle(t, followers, "p", e.handle)
+			logs, all = append(logs, l), append(all, followers)
 		}
 		for i := range 20 {
-			logtest.Remember(t, logs[i%2].Log, "acme", 2*i, 2)
+			logtest.Remember(t, logs[i%2], "acme", 2*i, 2)
 		}
-		if got := e.reach(t, logs[0], db, "p", "acme", 40); got != 40 {
+		if got := e.reach(t, all[0], db, "p", "acme", 40); got != 40 {
 			t.Errorf("got %d effects, want 40", got)
 		}
 	})
@@ -290,30 +292,30 @@ func TestTwoProcessesWithOneProjectionShareTheWork(t *testing.T) {
 func TestATenantInTroubleHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
+		l, followers := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
 		broken := fmt.Errorf("the model: %w", domain.ErrUnavailable)
-		handle(t, l, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
+		handle(t, followers, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if page.Tenant == "bad" {
 				return broken
 			}
 			return e.handle(ctx, tx, page)
 		})
 		for _, tenant := range []string{"bad", "a", "b", "c", "d", "e"} {
-			logtest.Remember(t, l.Log, tenant, 0, 2)
+			logtest.Remember(t, l, tenant, 0, 2)
 		}
 		for _, tenant := range []string{"a", "b", "c", "d", "e"} {
-			if got := e.reach(t, l, db, "p", tenant, 2); got != 2 {
+			if got := e.reach(t, followers, db, "p", tenant, 2); got != 2 {
 				t.Errorf("%s: got %d effects, want 2", tenant, got)
 			}
 		}
 		eventually(t, func() string {
-			if err := l.LastError("p", "bad"); !errors.Is(err, broken) {
+			if err := followers.LastError("p", "bad"); !errors.Is(err, broken) {
 				return fmt.Sprintf("got trouble %v, want %v", err, broken)
 			}
 			return ""
 		})
-		if err := l.LastError("p", "a"); err != nil {
+		if err := followers.LastError("p", "a"); err != nil {
 			t.Errorf("got trouble %v where there is none", err)
 		}
 	})
@@ -330,16 +332,16 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			databasetest.Each(t, func(t *testing.T, db *database.DB) {
-				l := newLog(t, db, events.Options{})
+				l, followers := newLog(t, db, events.Options{})
 				e := newEffects(t, db, "effects")
-				logtest.Remember(t, l.Log, "acme", 0, 3)
-				stop := handle(t, l, "p", e.handle)
-				e.reach(t, l, db, "p", "acme", 3)
+				logtest.Remember(t, l, "acme", 0, 3)
+				stop := handle(t, followers, "p", e.handle)
+				e.reach(t, followers, db, "p", "acme", 3)
 				stop()
-				logtest.Remember(t, l.Log, "acme", 3, 2)
+				logtest.Remember(t, l, "acme", 3, 2)
 
 				damage(t, db, restore)
-				handle(t, l, "p", func(context.Context, bun.IDB, follow.Page) error {
+				handle(t, followers, "p", func(context.Context, bun.IDB, follow.Page) error {
 					t.Error("the projection goes on")
 					return nil
 				})
@@ -348,12 +350,12 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 					want = events.ErrHole
 				}
 				eventually(t, func() string {
-					if err := l.LastError("p", "acme"); !errors.Is(err, want) {
+					if err := followers.LastError("p", "acme"); !errors.Is(err, want) {
 						return fmt.Sprintf("got trouble %v, want %v", err, want)
 					}
 					return ""
 				})
-				if got := standing(t, l); got.Halted != 1 || got.Stalled != 1 {
+				if got := standing(t, followers); got.Halted != 1 || got.Stalled != 1 {
 					t.Errorf("got %+v, want it to have halted on one log", got)
 				}
 			})
@@ -379,12 +381,12 @@ func (c change) Done()                                       { c.done <- c.page.
 func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
+		l, followers := newLog(t, db, events.Options{})
 		e := newEffects(t, db, "effects")
 		done := make(chan int64, 10)
 		var attempts atomic.Int64
 		run(t, func(router *message.Router) {
-			follow.AddPreparer(router, l, "p", func(ctx context.Context, page follow.Page) (follow.Change, error) {
+			follow.AddPreparer(router, followers, "p", func(ctx context.Context, page follow.Page) (follow.Change, error) {
 				if attempts.Add(1) == 1 {
 					return nil, errors.New("the model is down")
 				}
@@ -393,11 +395,11 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 				return change{page: page, write: e.handle, done: done}, err
 			})
 		})
-		logtest.Remember(t, l.Log, "acme", 0, 2)
+		logtest.Remember(t, l, "acme", 0, 2)
 		if got := <-done; got != 2 {
 			t.Errorf("got a change up to %d done, want 2", got)
 		}
-		if got := e.reach(t, l, db, "p", "acme", 2); got != 2 {
+		if got := e.reach(t, followers, db, "p", "acme", 2); got != 2 {
 			t.Errorf("got %d effects, want 2", got)
 		}
 	})
@@ -406,14 +408,14 @@ func TestAChangeIsDoneOnceItIsCommitted(t *testing.T) {
 func TestACheckpointThatIsSetBackBringsItsEventsAgain(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
+		l, followers := newLog(t, db, events.Options{Poll: 10 * time.Millisecond})
 		e := newEffects(t, db, "effects")
-		logtest.Remember(t, l.Log, "acme", 0, 3)
-		handle(t, l, "p", e.handle)
-		e.reach(t, l, db, "p", "acme", 3)
+		logtest.Remember(t, l, "acme", 0, 3)
+		handle(t, followers, "p", e.handle)
+		e.reach(t, followers, db, "p", "acme", 3)
 		damage(t, db, `DELETE FROM checkpoints; DELETE FROM effects`)
-		logtest.Remember(t, l.Log, "acme", 3, 1)
-		if got := e.reach(t, l, db, "p", "acme", 4); got != 4 {
+		logtest.Remember(t, l, "acme", 3, 1)
+		if got := e.reach(t, followers, db, "p", "acme", 4); got != 4 {
 			t.Errorf("got %d effects, want 4", got)
 		}
 	})
@@ -422,9 +424,9 @@ func TestACheckpointThatIsSetBackBringsItsEventsAgain(t *testing.T) {
 func TestAMessageThatMovesNoCheckpointComesAgain(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{})
-		logtest.Remember(t, l.Log, "acme", 0, 2)
-		subscriber := follow.NewSubscriber(l)
+		l, followers := newLog(t, db, events.Options{})
+		logtest.Remember(t, l, "acme", 0, 2)
+		subscriber := follow.NewSubscriber(followers)
 		messages, err := subscriber.Subscribe(t.Context(), "p")
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ const abreast = 4
 // follower delivers the next pages of every tenant's log to one projection, while this process has the projection's
 // lease.
 type follower struct {
-	log        *Log
+	followers  *Followers
 	projection string
 	out        chan *message.Message
 	abreast    chan struct{} // holds a token for every page at work
@@ -39,18 +39,18 @@ func (f *follower) follow(ctx context.Context, tenant string) {
 		page, err = f.step(ctx, tenant)
 		switch {
 		case err == nil && len(page.Events) == 0:
-			f.log.lastErrors.note(f.projection, tenant, nil)
+			f.followers.lastErrors.note(f.projection, tenant, nil)
 			return
 		case err == nil && (page.After > before.After || len(before.Events) == 0):
 			pause = shortestPause
-			f.log.Background().Yield(ctx, f.projection, time.Since(began), f.log.longestPause(f.projection))
+			f.followers.log.Background().Yield(ctx, f.projection, time.Since(began), f.followers.longestPause(f.projection))
 			continue
 		case err == nil: // acknowledged without moving the checkpoint
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errRefused): // the handler has reported the error
-		case f.log.lastErrors.note(f.projection, tenant, err):
-			f.log.options.Logger.ErrorContext(ctx, "a projection is stalled",
+		case f.followers.lastErrors.note(f.projection, tenant, err):
+			f.followers.options.Logger.ErrorContext(ctx, "a projection is stalled",
 				"projection", f.projection, "tenant", tenant, "error", err)
 		}
 		if errors.Is(err, events.ErrRestored) || errors.Is(err, events.ErrHole) {
@@ -86,7 +86,7 @@ func (f *follower) step(ctx context.Context, tenant string) (Page, error) {
 // next reads the page after the checkpoint, up to an event that cannot be decoded. Such an event gets a page of its
 // own.
 func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
-	c, err := readCheckpoint(ctx, f.log.db, f.projection, tenant)
+	c, err := readCheckpoint(ctx, f.followers.db, f.projection, tenant)
 	if err != nil {
 		return Page{}, err
 	}
@@ -98,21 +98,21 @@ func (f *follower) next(ctx context.Context, tenant string) (Page, error) {
 		quarantine: &quarantine{changes: c.changes, streams: map[string]bool{}},
 	}
 	if c.changes > 0 {
-		page.quarantine.streams, err = readQuarantine(ctx, f.log.db, f.projection, tenant)
+		page.quarantine.streams, err = readQuarantine(ctx, f.followers.db, f.projection, tenant)
 		if err != nil {
 			return Page{}, err
 		}
 	}
-	mark, err := events.Erasures(ctx, f.log.db, tenant)
+	mark, err := events.Erasures(ctx, f.followers.db, tenant)
 	if err != nil {
 		return Page{}, err
 	}
 	page.erasures = &mark
-	if f.log.handlers.wantsWholePages(f.projection) {
-		page.Events, err = f.log.Envelopes(ctx, tenant, c.position, wholePage)
+	if f.followers.handlers.wantsWholePages(f.projection) {
+		page.Events, err = f.followers.log.Reader.Envelopes(ctx, tenant, c.position, wholePage)
 		return page, err
 	}
-	records, err := f.log.Records(ctx, tenant, c.position, events.PageSize)
+	records, err := f.followers.log.Reader.Records(ctx, tenant, c.position, events.PageSize)
 	if err != nil {
 		return Page{}, err
 	}
@@ -168,7 +168,7 @@ const (
 // AddWholePages is [AddPreparer] for a projection that must not skip any event: it stops until it can process the next
 // one. Its events have only a position, id, stream, name and hash, which can always be read. Its pages have up to
 // 5,000 events. It yields to writers for a quarter of a second at most, so it stays within a second of a busy log.
-func AddWholePages(router *message.Router, l *Log, projection string, handler Handler) *message.Handler {
+func AddWholePages(router *message.Router, l *Followers, projection string, handler Handler) *message.Handler {
 	l.handlers.addWholePages(projection)
 	return add(router, l, projection, func(_ context.Context, page Page) (Change, error) {
 		return handled{handler: handler, page: page}, nil
@@ -177,7 +177,7 @@ func AddWholePages(router *message.Router, l *Log, projection string, handler Ha
 
 // behind lists the tenants whose newest event is not the one at the projection's checkpoint, among some tenants; nil
 // means all.
-func (l *Log) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
+func (l *Followers) behind(ctx context.Context, projection string, of map[string]struct{}) ([]string, error) {
 	heads, args := events.EveryHead, []any{}
 	if of != nil {
 		if len(of) == 0 {
@@ -204,7 +204,7 @@ func (l *Log) behind(ctx context.Context, projection string, of map[string]struc
 }
 
 // longestPause limits how long a projection yields to commands.
-func (l *Log) longestPause(projection string) time.Duration {
+func (l *Followers) longestPause(projection string) time.Duration {
 	if l.handlers.wantsWholePages(projection) {
 		return shortPause
 	}

@@ -81,15 +81,15 @@ func Run(ctx context.Context, router *message.Router) error {
 // concurrently.
 //
 // If the database, a model or the network is unavailable, the page is retried at growing intervals until it succeeds.
-// [Log.LastError] says why a projection is stalled.
+// [Followers.LastError] says why a projection is stalled.
 //
 // If an event makes a page fail, the page is divided until that event is alone. Then the event's stream is put into
-// quarantine: the projection skips this stream and continues with the others. See [Log.RetryQuarantined].
-func AddPreparer(router *message.Router, l *Log, projection string, prepare Preparer) *message.Handler {
+// quarantine: the projection skips this stream and continues with the others. See [Followers.RetryQuarantined].
+func AddPreparer(router *message.Router, l *Followers, projection string, prepare Preparer) *message.Handler {
 	return add(router, l, projection, prepare, func(*Page) {})
 }
 
-func add(router *message.Router, l *Log, projection string, prepare Preparer, adapt func(*Page)) *message.Handler {
+func add(router *message.Router, l *Followers, projection string, prepare Preparer, adapt func(*Page)) *message.Handler {
 	l.handlers.add(projection, prepare)
 	return router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
 		page, err := PageOf(msg)
@@ -107,12 +107,12 @@ func add(router *message.Router, l *Log, projection string, prepare Preparer, ad
 }
 
 // handleSafely turns a panic into an error, so that the page is retried and the error reported.
-func (l *Log) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
+func (l *Followers) handleSafely(ctx context.Context, projection string, page Page, prepare Preparer) (err error) {
 	defer l.recoverInto(ctx, projection, page.Tenant, &err)
 	return l.handle(ctx, projection, page, prepare)
 }
 
-func (l *Log) recoverInto(ctx context.Context, projection, tenant string, err *error) {
+func (l *Followers) recoverInto(ctx context.Context, projection, tenant string, err *error) {
 	if reason := recover(); reason != nil {
 		l.options.Logger.ErrorContext(ctx, "a projection panicked",
 			"projection", projection, "tenant", tenant, "reason", reason, "stack", string(debug.Stack()))
@@ -121,7 +121,7 @@ func (l *Log) recoverInto(ctx context.Context, projection, tenant string, err *e
 }
 
 // handle makes one attempt at a page. If another process has processed it, it does nothing.
-func (l *Log) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
+func (l *Followers) handle(ctx context.Context, projection string, page Page, prepare Preparer) error {
 	change, err := l.prepared(ctx, page, prepare)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (l *Log) handle(ctx context.Context, projection string, page Page, prepare 
 }
 
 // prepared is the change for a page, without the streams in quarantine.
-func (l *Log) prepared(ctx context.Context, page Page, prepare Preparer) (Change, error) {
+func (l *Followers) prepared(ctx context.Context, page Page, prepare Preparer) (Change, error) {
 	page.Events = page.quarantine.without(page.Events)
 	switch {
 	case len(page.Events) == 0:
@@ -206,7 +206,7 @@ func (h *handlers) wantsWholePages(projection string) bool {
 }
 
 // Followers lists the projections of this process, in order.
-func (l *Log) Followers() []string {
+func (l *Followers) Names() []string {
 	l.handlers.mu.Lock()
 	defer l.handlers.mu.Unlock()
 	var names []string

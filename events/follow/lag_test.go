@@ -17,19 +17,19 @@ import (
 	"github.com/annals-kb/annals/events/logtest"
 )
 
-func standing(t *testing.T, l *follow.Log) follow.Lag {
+func standing(t *testing.T, followers *follow.Followers) follow.Lag {
 	t.Helper()
-	s, err := l.Lag(t.Context(), "p")
+	s, err := followers.Lag(t.Context(), "p")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func wantStanding(t *testing.T, l *follow.Log, want follow.Lag) {
+func wantStanding(t *testing.T, followers *follow.Followers, want follow.Lag) {
 	t.Helper()
 	eventually(t, func() string {
-		return cmp.Diff(want, standing(t, l), cmpopts.IgnoreFields(follow.Lag{}, "Mine"))
+		return cmp.Diff(want, standing(t, followers), cmpopts.IgnoreFields(follow.Lag{}, "Mine"))
 	})
 }
 
@@ -38,36 +38,36 @@ func TestAProjectionStandsAsItDoesForTheTenantThatIsWorstOff(t *testing.T) {
 	t.Parallel()
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		l := newLog(t, db, events.Options{Clock: func() time.Time { return now }})
-		wantStanding(t, l, follow.Lag{})
-		logtest.Remember(t, l.Log, "acme", 0, 3)
+		l, followers := newLog(t, db, events.Options{Clock: func() time.Time { return now }})
+		wantStanding(t, followers, follow.Lag{})
+		logtest.Remember(t, l, "acme", 0, 3)
 		now = now.Add(30 * time.Second)
-		logtest.Remember(t, l.Log, "globex", 0, 5)
+		logtest.Remember(t, l, "globex", 0, 5)
 		now = now.Add(10 * time.Second)
-		wantStanding(t, l, follow.Lag{LagEvents: 5, Lag: 40 * time.Second})
+		wantStanding(t, followers, follow.Lag{LagEvents: 5, Lag: 40 * time.Second})
 		for tenant, want := range map[string]follow.SubscriptionStatus{
 			"acme": {Head: 3, Lag: 40 * time.Second}, "globex": {Head: 5, Lag: 10 * time.Second},
 		} {
-			got, err := l.SubscriptionStatus(database.ForTenant(t.Context(), tenant), "p", tenant)
+			got, err := followers.SubscriptionStatus(database.ForTenant(t.Context(), tenant), "p", tenant)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got):\n%s", tenant, err, diff)
 			}
 		}
 
 		p := newPicky(t, db, map[string]func() error{"knowledge:k-1": always(errors.New("not this"))})
-		stop := handle(t, l, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
+		stop := handle(t, followers, "p", func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 			if page.Tenant == "globex" {
 				return database.ErrUnavailable
 			}
 			return p.handle(ctx, tx, page)
 		})
-		wantStanding(t, l, follow.Lag{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
-		if !standing(t, l).Mine {
+		wantStanding(t, followers, follow.Lag{LagEvents: 5, Lag: 10 * time.Second, Stalled: 1, Quarantined: 1})
+		if !standing(t, followers).Mine {
 			t.Error("somebody else works on it")
 		}
 		stop()
 		eventually(t, func() string {
-			if standing(t, l).Mine {
+			if standing(t, followers).Mine {
 				return "it is worked on when nobody follows"
 			}
 			return ""

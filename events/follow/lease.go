@@ -16,7 +16,7 @@ import (
 // duplicate work. The checkpoint ensures that an event takes effect once: each page moves it from the page's
 // beginning, in the transaction that writes.
 type lease struct {
-	store      *store
+	followers  *Followers
 	projection string
 	until      time.Time // by this process's clock, never later than by the database's
 }
@@ -34,7 +34,7 @@ func (l Lease) Held() bool { return l.Left > 0 }
 var errLeaseLost = errors.New("another process has taken over")
 
 // clock are SQL expressions for the database's clock, now and after a parameter of seconds.
-func (l *store) clock() (now, later string) {
+func (l *Followers) clock() (now, later string) {
 	if l.db.Engine == database.Postgres {
 		return `clock_timestamp()`, `clock_timestamp() + make_interval(secs => ?)`
 	}
@@ -42,7 +42,7 @@ func (l *store) clock() (now, later string) {
 }
 
 // Lease reads the lease of a projection.
-func (l *store) Lease(ctx context.Context, projection string) (Lease, error) {
+func (l *Followers) Lease(ctx context.Context, projection string) (Lease, error) {
 	left := `(julianday(expires_at) - julianday('now')) * 86400`
 	if l.db.Engine == database.Postgres {
 		left = `extract(epoch FROM expires_at - clock_timestamp())::float8`
@@ -64,8 +64,8 @@ func (l *store) Lease(ctx context.Context, projection string) (Lease, error) {
 }
 
 // takeLease acquires an expired lease. held is false if another process has the lease.
-func (l *store) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
-	taken = lease{store: l, projection: projection, until: time.Now().Add(l.options.Lease)}
+func (l *Followers) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
+	taken = lease{followers: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
 	changed, err := l.db.TransactOne(ctx, `
 		INSERT INTO leases AS l (projection, holder, expires_at)
@@ -82,9 +82,9 @@ func (l *store) takeLease(ctx context.Context, projection string) (taken lease, 
 
 // renew extends the lease from now. The error is errLeaseLost if another process has it.
 func (l *lease) renew(ctx context.Context) error {
-	until := time.Now().Add(l.store.options.Lease)
-	_, later := l.store.clock()
-	err := l.update(ctx, later, l.store.options.Lease.Seconds())
+	until := time.Now().Add(l.followers.options.Lease)
+	_, later := l.followers.clock()
+	err := l.update(ctx, later, l.followers.options.Lease.Seconds())
 	if err == nil {
 		l.until = until
 	}
@@ -93,15 +93,15 @@ func (l *lease) renew(ctx context.Context) error {
 
 // release lets another process acquire the lease at once.
 func (l *lease) release(ctx context.Context) error {
-	now, _ := l.store.clock()
+	now, _ := l.followers.clock()
 	return l.update(ctx, now)
 }
 
 func (l *lease) update(ctx context.Context, expires string, args ...any) error {
-	changed, err := l.store.db.TransactOne(ctx, `
+	changed, err := l.followers.db.TransactOne(ctx, `
 		UPDATE leases
 		SET expires_at = `+expires+`
-		WHERE projection = ? AND holder = ?`, append(args, l.projection, l.store.db.InstanceID)...)
+		WHERE projection = ? AND holder = ?`, append(args, l.projection, l.followers.db.InstanceID)...)
 	if err == nil && changed == 0 {
 		err = errLeaseLost
 	}
@@ -113,7 +113,7 @@ func (l *lease) update(ctx context.Context, expires string, args ...any) error {
 
 // RunExclusively runs do if no other process that shares the database runs it under this name; otherwise it does
 // nothing. If this process is delayed until its lease expires, another process may take over, and do's context ends.
-func (l *store) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
+func (l *Followers) RunExclusively(ctx context.Context, name string, do func(ctx context.Context) error) error {
 	held, taken, err := l.takeLease(ctx, name)
 	if err != nil || !taken {
 		return err

@@ -24,7 +24,7 @@ const (
 // the lease is acquired when there is work, renewed during the work, and then released.
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	watcher, leave := f.log.WatchAll()
+	watcher, leave := f.followers.log.Watchers.WatchAll()
 	defer leave()
 
 	again := time.NewTimer(0)
@@ -40,10 +40,10 @@ func (f *follower) run(ctx context.Context) {
 		}
 		pause, err := f.work(ctx, watcher, tenants)
 		if err != nil && ctx.Err() == nil {
-			f.log.options.Logger.WarnContext(
+			f.followers.options.Logger.WarnContext(
 				ctx, "could not look for work of a projection", "projection", f.projection, "error", err,
 			)
-			pause = f.log.options.Poll
+			pause = f.followers.options.Poll
 		}
 		if pause > 0 {
 			again.Reset(pause)
@@ -53,7 +53,7 @@ func (f *follower) run(ctx context.Context) {
 
 // work does the pending work. It returns the time until the next check; 0 for none.
 func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[string]struct{}) (time.Duration, error) {
-	now, err := f.log.Lease(ctx, f.projection)
+	now, err := f.followers.Lease(ctx, f.projection)
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 		return min(now.Left, pollInterval), nil
 	}
 	// A notification may be stale: check the lag before taking the lease.
-	behind, err := f.log.behind(ctx, f.projection, tenants)
+	behind, err := f.followers.behind(ctx, f.projection, tenants)
 	if err != nil || len(behind) == 0 {
 		return 0, err
 	}
@@ -69,7 +69,7 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 	for _, tenant := range behind {
 		tenants[tenant] = struct{}{}
 	}
-	l, taken, err := f.log.takeLease(ctx, f.projection)
+	l, taken, err := f.followers.takeLease(ctx, f.projection)
 	if err != nil || !taken {
 		return pollInterval, err
 	}
@@ -88,7 +88,7 @@ func (f *follower) hold(
 	for tenant := range tenants {
 		work.begin(tenant)
 	}
-	every := f.log.options.Lease / renewals
+	every := f.followers.options.Lease / renewals
 	renew := time.NewTicker(every)
 	defer renew.Stop()
 	var idle <-chan time.Time
@@ -131,17 +131,17 @@ func (f *follower) renew(ctx context.Context, l *lease, patience time.Duration) 
 	if lasts { // for example on a busy machine; the next renewal is in time
 		level = slog.LevelInfo
 	}
-	f.log.options.Logger.Log(ctx, level, "a lease was not renewed", "projection", f.projection, "error", err)
+	f.followers.options.Logger.Log(ctx, level, "a lease was not renewed", "projection", f.projection, "error", err)
 	return lasts
 }
 
 // release releases the lease, even after ctx has ended, unless another process has it. If the database is
 // unavailable, the lease expires by itself.
 func (f *follower) release(ctx context.Context, l *lease) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.log.options.Lease/renewals)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.followers.options.Lease/renewals)
 	defer cancel()
 	if err := l.release(ctx); err != nil && !errors.Is(err, errLeaseLost) {
-		f.log.options.Logger.InfoContext(
+		f.followers.options.Logger.InfoContext(
 			ctx, "a lease was not released, and ends by itself", "projection", f.projection, "error", err,
 		)
 	}

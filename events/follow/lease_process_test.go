@@ -98,7 +98,7 @@ func beNode(t *testing.T, url, pause string) {
 		t.Fatal(err)
 	}
 	db := databasetest.Open(t, url)
-	l := newLog(t, db, events.Options{Lease: lease, Poll: 20 * time.Millisecond})
+	_, followers := newLog(t, db, events.Options{Lease: lease, Poll: 20 * time.Millisecond})
 	resume := make(chan struct{})
 	first := sync.OnceFunc(func() {
 		fmt.Println(pause)
@@ -110,7 +110,7 @@ func beNode(t *testing.T, url, pause string) {
 		}
 	}
 	stop := run(t, func(router *message.Router) {
-		follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+		follow.AddPreparer(router, followers, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 			at("preparing")
 			return change{page: page, done: make(chan int64, 1), write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {
 				at("writing")
@@ -141,43 +141,43 @@ func TestProcessesShareAProjection(t *testing.T) {
 	for _, pause := range []string{"preparing", "writing"} {
 		t.Run("one is paused while "+pause, func(t *testing.T) {
 			t.Parallel()
-			url, db, l := shared(t)
+			url, db, l, followers := shared(t)
 			paused := startNode(t, url, pause, shortLease)
-			logtest.Remember(t, l.Log, "acme", 0, 3)
+			logtest.Remember(t, l, "acme", 0, 3)
 			paused.hear(t, pause)
 			other := startNode(t, url, "", shortLease)
 			paused.signal(t, syscall.SIGSTOP)
-			taken(t, db, l, 3, other) // the one that is paused has written nothing and does not come to it
+			taken(t, db, followers, 3, other) // the one that is paused has written nothing and does not come to it
 			paused.signal(t, syscall.SIGCONT)
 			order(t, paused, "go\n")
-			logtest.Remember(t, l.Log, "acme", 3, 2)
-			taken(t, db, l, 5, paused, other)
+			logtest.Remember(t, l, "acme", 3, 2)
+			taken(t, db, followers, 5, paused, other)
 
 			// The one that goes on takes over from one that was killed.
 			other.signal(t, syscall.SIGKILL)
 			_ = other.Wait() // says so
 			killed := time.Now()
-			logtest.Remember(t, l.Log, "acme", 5, 1)
-			taken(t, db, l, 6, paused)
+			logtest.Remember(t, l, "acme", 5, 1)
+			taken(t, db, followers, 6, paused)
 			t.Logf("taken over %v after the kill, of a lease of %v", time.Since(killed), shortLease)
 			paused.end(t)
 		})
 	}
 	t.Run("one that is stopped lets go at once", func(t *testing.T) {
 		t.Parallel()
-		url, db, l := shared(t)
+		url, db, l, followers := shared(t)
 		first := startNode(t, url, "", longLease)
-		logtest.Remember(t, l.Log, "acme", 0, 1)
-		taken(t, db, l, 1, first)
+		logtest.Remember(t, l, "acme", 0, 1)
+		taken(t, db, followers, 1, first)
 		second := startNode(t, url, "", longLease)
 		first.end(t)
-		logtest.Remember(t, l.Log, "acme", 1, 1)
-		taken(t, db, l, 2, second) // which a lease that has not been let go would keep it from
+		logtest.Remember(t, l, "acme", 1, 1)
+		taken(t, db, followers, 2, second) // which a lease that has not been let go would keep it from
 	})
 }
 
 // shared is a database that several processes share, and a log that writes to it.
-func shared(t *testing.T) (url string, db *database.DB, l *follow.Log) {
+func shared(t *testing.T) (url string, db *database.DB, l *events.Log, followers *follow.Followers) {
 	t.Helper()
 	url = databasetest.Postgres(t)
 	db = databasetest.Open(t, url)
@@ -185,7 +185,8 @@ func shared(t *testing.T) (url string, db *database.DB, l *follow.Log) {
 		t.Fatal(err)
 	}
 	damage(t, db, `CREATE TABLE effects (tenant text, position bigint, node bigint)`)
-	return url, db, newLog(t, db, events.Options{})
+	l, followers = newLog(t, db, events.Options{})
+	return url, db, l, followers
 }
 
 // end stops the process, which must end well.
@@ -200,9 +201,9 @@ func (n node) end(t *testing.T) {
 }
 
 // taken waits until everything is taken in, each event once, and the newest by one of these nodes.
-func taken(t *testing.T, db *database.DB, l *follow.Log, head int64, by ...node) {
+func taken(t *testing.T, db *database.DB, followers *follow.Followers, head int64, by ...node) {
 	t.Helper()
-	effects{table: "effects"}.reach(t, l, db, "p", "acme", head)
+	effects{table: "effects"}.reach(t, followers, db, "p", "acme", head)
 	var rows, positions, newest int64
 	err := db.QueryRowContext(t.Context(), `
 		SELECT count(*), count(DISTINCT position), (SELECT node FROM effects ORDER BY position DESC LIMIT 1)

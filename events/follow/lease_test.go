@@ -19,9 +19,9 @@ import (
 	"github.com/annals-kb/annals/events/logtest"
 )
 
-func leaseOf(t *testing.T, l *follow.Log, projection string) follow.Lease {
+func leaseOf(t *testing.T, followers *follow.Followers, projection string) follow.Lease {
 	t.Helper()
-	lease, err := l.Lease(t.Context(), projection)
+	lease, err := followers.Lease(t.Context(), projection)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +53,14 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		reads := &leaseReads{}
 		db.AddQueryHook(reads)
-		l := newLog(t, db, events.Options{Lease: time.Hour}) // which ends because it is released
+		l, followers := newLog(t, db, events.Options{Lease: time.Hour}) // which ends because it is released
 		e := newEffects(t, db, "effects")
-		handle(t, l, "p", e.handle)
+		handle(t, followers, "p", e.handle)
 		for round := range 2 {
-			logtest.Remember(t, l.Log, "acme", round, 1)
-			e.reach(t, l, db, "p", "acme", int64(round)+1)
+			logtest.Remember(t, l, "acme", round, 1)
+			e.reach(t, followers, db, "p", "acme", int64(round)+1)
 			eventually(t, func() string {
-				if lease := leaseOf(t, l, "p"); lease.Held() || lease.Holder != db.InstanceID {
+				if lease := leaseOf(t, followers, "p"); lease.Held() || lease.Holder != db.InstanceID {
 					return fmt.Sprintf("got %+v, want the lease of %s to have ended", lease, db.InstanceID)
 				}
 				return ""
@@ -68,7 +68,7 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 			released := expiry(t, db)
 			for range 2 { // it has looked what there is to do when it looks at the lease again
 				before := reads.Load()
-				l.Notify("acme")
+				l.Watchers.Notify("acme")
 				eventually(t, func() string {
 					if reads.Load() == before {
 						return "want it to look at the lease"
@@ -86,8 +86,8 @@ func TestALeaseIsReleasedWhenThereIsNothingToDo(t *testing.T) {
 func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		mine := newLog(t, db, events.Options{Lease: time.Second})
-		other := newLog(t, db, events.Options{Lease: time.Second, Poll: 5 * time.Millisecond})
+		l, mine := newLog(t, db, events.Options{Lease: time.Second})
+		_, other := newLog(t, db, events.Options{Lease: time.Second, Poll: 5 * time.Millisecond})
 		e := newEffects(t, db, "effects")
 		began := make(chan struct{}, 1)
 		run(t, func(router *message.Router) {
@@ -97,7 +97,7 @@ func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})
-		logtest.Remember(t, mine.Log, "acme", 0, 1)
+		logtest.Remember(t, l, "acme", 0, 1)
 		<-began
 		handle(t, other, "p", func(context.Context, bun.IDB, follow.Page) error {
 			t.Error("another one works on it, too")
@@ -127,7 +127,7 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		failed := levels{databasetest.Log(t).Handler(), make(chan slog.Level, 1)}
-		l := follow.NewLog(db, inline(t, db), events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
+		l, followers := follow.NewLog(db, inline(t, db), events.Options{Lease: 6 * time.Second, Logger: slog.New(failed)})
 		t.Cleanup(func() {
 			if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
@@ -136,13 +136,13 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 		e := newEffects(t, db, "effects")
 		began, mended := make(chan struct{}), make(chan struct{})
 		run(t, func(router *message.Router) {
-			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+			follow.AddPreparer(router, followers, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(began)
 				<-mended
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})
-		logtest.Remember(t, l.Log, "acme", 0, 1)
+		logtest.Remember(t, l, "acme", 0, 1)
 		<-began
 		damage(t, db, "ALTER TABLE leases RENAME TO away")
 		if got := <-failed.of; got != slog.LevelInfo {
@@ -150,7 +150,7 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 		}
 		damage(t, db, "ALTER TABLE away RENAME TO leases")
 		close(mended)
-		e.reach(t, l, db, "p", "acme", 1)
+		e.reach(t, followers, db, "p", "acme", 1)
 	})
 }
 
@@ -158,13 +158,13 @@ func TestARenewalThatFailsInTimeForTheNextIsNoWarning(t *testing.T) {
 func TestWhatWasPreparedBeforeTheCheckpointMovedIsNotWritten(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
+		l, followers := newLog(t, db, events.Options{Poll: 5 * time.Millisecond})
 		e := newEffects(t, db, "effects")
 		prepared, overtaken := make(chan struct{}), make(chan struct{})
 		var writes atomic.Int64
 		done := make(chan int64, 10)
 		run(t, func(router *message.Router) {
-			follow.AddPreparer(router, l, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+			follow.AddPreparer(router, followers, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				close(prepared)
 				<-overtaken
 				return change{page: page, done: done, write: func(ctx context.Context, tx bun.IDB, page follow.Page) error {
@@ -173,7 +173,7 @@ func TestWhatWasPreparedBeforeTheCheckpointMovedIsNotWritten(t *testing.T) {
 				}}, nil
 			})
 		})
-		logtest.Remember(t, l.Log, "acme", 0, 2)
+		logtest.Remember(t, l, "acme", 0, 2)
 		<-prepared
 		damage(t, db, `UPDATE leases SET holder = 'another'`)
 		damage(t, db, `INSERT INTO effects (tenant, position) SELECT tenant, position FROM events`)
@@ -184,7 +184,7 @@ func TestWhatWasPreparedBeforeTheCheckpointMovedIsNotWritten(t *testing.T) {
 		if got := <-done; got != 2 {
 			t.Errorf("got a change up to %d done, want 2", got)
 		}
-		if got := e.reach(t, l, db, "p", "acme", 2); got != 2 || writes.Load() != 0 {
+		if got := e.reach(t, followers, db, "p", "acme", 2); got != 2 || writes.Load() != 0 {
 			t.Errorf("got %d effects and %d writes, want 2 and none", got, writes.Load())
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 // processPage handles a page, with retries. If events in the page are at fault, it puts their streams into quarantine
 // and processes the others.
-func (l *Log) processPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+func (l *Followers) processPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
 	if len(page.Events) == 1 {
 		attempts = max(attempts, attemptsAtEvent)
 	}
@@ -32,7 +32,7 @@ func (l *Log) processPage(ctx context.Context, projection string, page Page, pre
 
 // retryPage tries a page several times. It records an error that is not the page's fault at once, so that the status
 // shows why the projection is stalled.
-func (l *Log) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+func (l *Followers) retryPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
 	return betweenAttempts.Retry(ctx, func() (done bool, err error) {
 		err = l.handleSafely(ctx, projection, page, prepare)
 		if attempts--; err == nil || attempts <= 0 {

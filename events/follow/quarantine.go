@@ -41,7 +41,7 @@ const most = 100
 var errCrowded = errors.New("too many streams are in quarantine")
 
 // quarantineStream puts the stream of an event into quarantine and moves on; cause is the reason.
-func (l *Log) quarantineStream(ctx context.Context, projection string, page Page, cause error, attempts int) error {
+func (l *Followers) quarantineStream(ctx context.Context, projection string, page Page, cause error, attempts int) error {
 	event := page.Events[0]
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {
@@ -115,12 +115,12 @@ func readQuarantine(ctx context.Context, db database.Querier, projection, tenant
 }
 
 // Quarantined lists the streams of a tenant that a projection skips, the oldest first.
-func (l *store) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
+func (l *Followers) Quarantined(ctx context.Context, projection, tenant string) ([]domain.Quarantined, error) {
 	return l.quarantined(ctx, l.db, projection, tenant, "")
 }
 
-// quarantined is [Log.Quarantined], restricted to one stream if stream is not empty.
-func (l *store) quarantined(
+// quarantined is [Followers.Quarantined], restricted to one stream if stream is not empty.
+func (l *Followers) quarantined(
 	ctx context.Context, db database.Querier, projection, tenant, stream string,
 ) ([]domain.Quarantined, error) {
 	var list []domain.Quarantined

@@ -17,7 +17,7 @@ import (
 // RetryQuarantined processes the waiting events of a quarantined stream in order, and releases the stream when none
 // is left. An event that fails again stays, with the reason. The error matches [domain.ErrNotFound] if the stream is
 // not in quarantine or this process has no such projection.
-func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
+func (l *Followers) RetryQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Replayed, error) {
 	done := domain.Replayed{Stream: stream}
 	prepare, found := l.handlers.of(projection)
 	if !found {
@@ -45,7 +45,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 		if err != nil {
 			return done, err
 		}
-		waiting, err := l.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
+		waiting, err := l.log.Reader.StreamPart(ctx, tenant, stream, q.Position, c.position, size)
 		var taken int
 		if err == nil {
 			taken, err = l.replayPage(
@@ -69,7 +69,7 @@ func (l *Log) RetryQuarantined(ctx context.Context, projection, tenant, stream s
 }
 
 // inQuarantine finds a quarantined stream.
-func (l *store) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
+func (l *Followers) inQuarantine(ctx context.Context, projection, tenant, stream string) (domain.Quarantined, error) {
 	list, err := l.quarantined(ctx, l.db, projection, tenant, stream)
 	switch {
 	case err != nil:
@@ -81,7 +81,7 @@ func (l *store) inQuarantine(ctx context.Context, projection, tenant, stream str
 }
 
 // replayPage processes waiting events. If they are the last ones, it releases the stream.
-func (l *Log) replayPage(
+func (l *Followers) replayPage(
 	ctx context.Context, projection string, page Page, prepare Preparer, q domain.Quarantined,
 ) (taken int, err error) {
 	page.After = page.Events[0].Position - 1
@@ -127,7 +127,7 @@ func (l *Log) replayPage(
 }
 
 // preparedSafely turns a panic into an error.
-func (l *Log) preparedSafely(
+func (l *Followers) preparedSafely(
 	ctx context.Context, projection string, page Page, prepare Preparer,
 ) (change Change, err error) {
 	defer l.recoverInto(ctx, projection, page.Tenant, &err)
@@ -136,7 +136,7 @@ func (l *Log) preparedSafely(
 
 // holdQuarantine locks the checkpoint of a projection and tenant until the transaction ends. The error is errMoved if
 // the stream's quarantine has changed.
-func (l *store) holdQuarantine(
+func (l *Followers) holdQuarantine(
 	ctx context.Context, tx bun.IDB, projection, tenant string, q domain.Quarantined,
 ) error {
 	var c checkpoint
@@ -155,7 +155,9 @@ func (l *store) holdQuarantine(
 }
 
 // following is the first waiting event of the stream after the page; zero if there is none.
-func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page Page) (next domain.Event, err error) {
+func (l *Followers) following(
+	ctx context.Context, tx bun.IDB, projection string, page Page,
+) (next domain.Event, err error) {
 	last := page.Last()
 	err = database.ForEach(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&next.Position, &next.EventID) }, `
 		SELECT e.position, e.event_id
@@ -168,7 +170,7 @@ func (l *Log) following(ctx context.Context, tx bun.IDB, projection string, page
 }
 
 // release removes a stream from quarantine: from the checkpoint on, its events are processed again.
-func (l *store) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
+func (l *Followers) release(ctx context.Context, tx bun.IDB, projection, tenant, stream string) error {
 	_, err := tx.ExecContext(ctx, `
 		DELETE FROM quarantine
 		WHERE projection = ? AND tenant = ? AND stream = ?`, projection, tenant, stream)
@@ -179,7 +181,7 @@ func (l *store) release(ctx context.Context, tx bun.IDB, projection, tenant, str
 }
 
 // noteFailure records why a retry failed, and what still waits.
-func (l *store) noteFailure(
+func (l *Followers) noteFailure(
 	ctx context.Context, projection, tenant string, q domain.Quarantined, cause error,
 ) (*domain.Quarantined, error) {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -200,7 +202,7 @@ func (l *store) noteFailure(
 // SkipQuarantined drops the waiting events of a quarantined stream. The projection processes later events of the
 // stream, but the dropped ones only after a reset. The error matches [domain.ErrNotFound] if the stream is not in
 // quarantine.
-func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
+func (l *Followers) SkipQuarantined(ctx context.Context, projection, tenant, stream string) (domain.Skipped, error) {
 	skipped := domain.Skipped{Stream: stream}
 	for {
 		q, err := l.inQuarantine(ctx, projection, tenant, stream)
@@ -236,7 +238,7 @@ func (l *Log) SkipQuarantined(ctx context.Context, projection, tenant, stream st
 
 // Reset lets a projection read a tenant's log again from the beginning, without its quarantine. Either its handler
 // can process an event twice, or empty deletes what it has written, in the same transaction.
-func (l *Log) Reset(
+func (l *Followers) Reset(
 	ctx context.Context, projection, tenant string, empty ...func(context.Context, bun.IDB) error,
 ) error {
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -264,6 +266,6 @@ func (l *Log) Reset(
 	if err != nil {
 		return fmt.Errorf("reset %s: %w", projection, events.Unavailable(err))
 	}
-	l.Notify(tenant)
+	l.log.Watchers.Notify(tenant)
 	return nil
 }

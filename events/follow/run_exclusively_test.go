@@ -13,11 +13,11 @@ import (
 func TestOneProcessDoesSomethingAlone(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		l := newLog(t, db, events.Options{Lease: 200 * time.Millisecond})
+		_, followers := newLog(t, db, events.Options{Lease: 200 * time.Millisecond})
 		done := 0
 		alone := func(do func(context.Context) error) {
 			t.Helper()
-			if err := l.RunExclusively(t.Context(), "chores", do); err != nil {
+			if err := followers.RunExclusively(t.Context(), "chores", do); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -36,7 +36,7 @@ func (f SubscriptionStatus) Describe(s domain.ProjectionStatus) domain.Projectio
 }
 
 // SubscriptionStatus reads the progress of a projection on a tenant's log, whichever process works on it.
-func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string) (SubscriptionStatus, error) {
+func (l *Followers) SubscriptionStatus(ctx context.Context, projection, tenant string) (SubscriptionStatus, error) {
 	c, err := readCheckpoint(ctx, l.db, projection, tenant)
 	if err != nil {
 		return SubscriptionStatus{}, err
@@ -44,7 +44,7 @@ func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string)
 	f := SubscriptionStatus{Position: c.position, ReadAt: c.updatedAt.Time}
 	f.LastError = l.stalled(projection, tenant, c)
 	f.Halted = isForGood(f.LastError)
-	head, _, err := l.Head(ctx, tenant)
+	head, _, err := l.log.Reader.Head(ctx, tenant)
 	if err != nil {
 		return f, err
 	}
@@ -73,7 +73,7 @@ func (l *Log) SubscriptionStatus(ctx context.Context, projection, tenant string)
 }
 
 // stalled is why a projection is stalled on a tenant's log; nil if it is not.
-func (l *Log) stalled(projection, tenant string, c checkpoint) error {
+func (l *Followers) stalled(projection, tenant string, c checkpoint) error {
 	if restored := c.check(projection, tenant); restored != nil {
 		return restored
 	}
@@ -86,7 +86,7 @@ func isForGood(trouble error) bool {
 }
 
 // since is the age of something recorded; 0 if it was not recorded.
-func (l *Log) since(recorded database.Time) time.Duration {
+func (l *Followers) since(recorded database.Time) time.Duration {
 	if recorded.IsZero() {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (l *Log) since(recorded database.Time) time.Duration {
 }
 
 // passedOver counts the quarantined streams of a projection, of one tenant if tenant is not empty.
-func (l *store) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
+func (l *Followers) passedOver(ctx context.Context, projection, tenant string) (n int64, err error) {
 	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error { return rows.Scan(&n) },
 		`SELECT count(*) FROM quarantine WHERE projection = ? AND (? = '' OR tenant = ?)`, projection, tenant, tenant)
 	if err != nil {
@@ -105,9 +105,9 @@ func (l *store) passedOver(ctx context.Context, projection, tenant string) (n in
 
 // Await returns when a projection, in any process, has read a tenant's log up to a position. It is notified of the
 // progress of this process, and polls at intervals of 10 to 250 ms. The error is that of ctx if it ends first.
-func (l *Log) Await(ctx context.Context, projection, tenant string, position int64) error {
+func (l *Followers) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
-	defer l.Background().Boost(projection)()
+	defer l.log.Background().Boost(projection)()
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
 		moved := l.moved.wait()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)
@@ -138,7 +138,7 @@ type reading struct{ projection, tenant string }
 
 // LastError is why a projection of this process is stalled on a tenant's log; nil if it is not. If it matches
 // [events.ErrRestored] or [events.ErrHole], the projection has halted; otherwise it keeps retrying.
-func (l *Log) LastError(projection, tenant string) error {
+func (l *Followers) LastError(projection, tenant string) error {
 	l.lastErrors.mu.Lock()
 	defer l.lastErrors.mu.Unlock()
 	return l.lastErrors.reasons[reading{projection, tenant}]
@@ -169,7 +169,7 @@ type Lag struct {
 }
 
 // Lag reads the progress of a projection on all tenants' logs, in a few queries.
-func (l *Log) Lag(ctx context.Context, projection string) (Lag, error) {
+func (l *Followers) Lag(ctx context.Context, projection string) (Lag, error) {
 	ctx = database.ForEveryTenant(ctx)
 	var s Lag
 	err := database.ForEach(ctx, l.db, func(rows *sql.Rows) error {

@@ -16,21 +16,21 @@ import (
 // [AddPreparer] does. A message carries a [Page]. It is delivered again if it was refused, or acknowledged without
 // moving the checkpoint.
 type Subscriber struct {
-	log  *Log
-	ctx  context.Context // ends with Close
-	stop context.CancelFunc
+	followers *Followers
+	ctx       context.Context // ends with Close
+	stop      context.CancelFunc
 
-	mu        sync.Mutex
-	closed    bool
-	followers sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
 }
 
 var _ message.Subscriber = (*Subscriber)(nil)
 
 // NewSubscriber makes a subscriber. The caller closes it before the log.
-func NewSubscriber(l *Log) *Subscriber {
+func NewSubscriber(l *Followers) *Subscriber {
 	ctx, stop := context.WithCancel(context.Background())
-	return &Subscriber{log: l, ctx: ctx, stop: stop}
+	return &Subscriber{followers: l, ctx: ctx, stop: stop}
 }
 
 // Subscribe implements [message.Subscriber]. The channel is closed when ctx ends or the subscriber is
@@ -43,8 +43,10 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic string) (<-chan *messa
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	release := context.AfterFunc(s.ctx, cancel)
-	f := &follower{log: s.log, projection: topic, out: make(chan *message.Message), abreast: make(chan struct{}, abreast)}
-	s.followers.Go(func() {
+	f := &follower{
+		followers: s.followers, projection: topic, out: make(chan *message.Message), abreast: make(chan struct{}, abreast),
+	}
+	s.running.Go(func() {
 		defer release()
 		defer cancel()
 		f.run(ctx)
@@ -58,7 +60,7 @@ func (s *Subscriber) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop()
-	s.followers.Wait()
+	s.running.Wait()
 	return nil
 }
 

@@ -47,7 +47,7 @@ func (o NATSOptions) Validate() error {
 
 // NATS publishes every event to JetStream. It is safe for concurrent use. The caller closes it after the router.
 type NATS struct {
-	log       *follow.Log
+	followers *follow.Followers
 	options   NATSOptions
 	conn      *nats.Conn
 	stream    nats.JetStreamContext
@@ -55,7 +55,7 @@ type NATS struct {
 }
 
 // OpenNATS prepares to publish. It retries an unreachable server without end; the error reports invalid options.
-func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
+func OpenNATS(followers *follow.Followers, o NATSOptions) (*NATS, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func OpenNATS(l *follow.Log, o NATSOptions) (*NATS, error) {
 			JetStream: watermillnats.JetStreamConfig{TrackMsgId: true},
 		}, watermill.NewSlogLogger(o.Logger))
 		if err == nil {
-			return &NATS{log: l, options: o, conn: conn, stream: stream, publisher: publisher}, nil
+			return &NATS{followers: followers, options: o, conn: conn, stream: stream, publisher: publisher}, nil
 		}
 	}
 	conn.Close()
@@ -91,7 +91,7 @@ func (n *NATS) Name() string { return "nats:" + n.options.Prefix }
 
 // Follow makes it follow the log as a handler of the router.
 func (n *NATS) Follow(router *message.Router) {
-	follow.AddPreparer(router, n.log, n.Name(), n.publish)
+	follow.AddPreparer(router, n.followers, n.Name(), n.publish)
 }
 
 // Close ends the connection.
@@ -208,6 +208,6 @@ func (n *NATS) Status(ctx context.Context, tenant string) (domain.ProjectionStat
 	s := domain.ProjectionStatus{Name: "nats", Version: 1, State: "active", Settings: map[string]string{
 		"subjects": n.options.Prefix + "." + tenant + ".>", "texts": fmt.Sprint(n.options.Texts),
 	}}
-	f, err := n.log.SubscriptionStatus(ctx, n.Name(), tenant)
+	f, err := n.followers.SubscriptionStatus(ctx, n.Name(), tenant)
 	return f.Describe(s), err
 }

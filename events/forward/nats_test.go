@@ -105,10 +105,11 @@ func (j *jetstream) stored(name string, wanted uint64) (ids, subjects []string, 
 
 // node is a server of Annals, as far as this is concerned.
 type node struct {
-	t    *testing.T
-	log  *follow.Log
-	nats *forward.NATS
-	stop func()
+	t         *testing.T
+	log       *events.Log
+	followers *follow.Followers
+	nats      *forward.NATS
+	stop      func()
 }
 
 func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
@@ -117,9 +118,9 @@ func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	l, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	options.Logger = databasetest.Log(t)
-	n, err := forward.OpenNATS(l, options)
+	n, err := forward.OpenNATS(followers, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func newNode(t *testing.T, db *database.DB, options forward.NATSOptions) *node {
 		}
 	}
 	t.Cleanup(stop)
-	return &node{t: t, log: l, nats: n, stop: stop}
+	return &node{t: t, log: l, followers: followers, nats: n, stop: stop}
 }
 
 func (n *node) remember(tenant string, from, to int) {

@@ -84,7 +84,7 @@ func awayAndBack(t *testing.T, open InstanceID) {
 		if _, err := w.log.Submit(t.Context(), w.submission(w.vote("k", "1"))); !errors.Is(err, domain.ErrUnavailable) {
 			t.Errorf("writing: got %v, want %v", err, domain.ErrUnavailable)
 		}
-		if _, err := w.log.Read(t.Context(), w.by.Tenant, 0, 0); !errors.Is(err, domain.ErrUnavailable) {
+		if _, err := w.log.Reader.Read(t.Context(), w.by.Tenant, 0, 0); !errors.Is(err, domain.ErrUnavailable) {
 			t.Errorf("reading: got %v, want %v", err, domain.ErrUnavailable)
 		}
 	}

@@ -188,7 +188,7 @@ func (w *world) events() []domain.Event {
 // All reads a tenant's whole log.
 func All(t testing.TB, l *events.Log, tenant string) []domain.Event {
 	t.Helper()
-	all, err := l.Read(t.Context(), tenant, 0, everything)
+	all, err := l.Reader.Read(t.Context(), tenant, 0, everything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ const everything = 1_000_000 // events of a test
 func (w *world) check(tenant string) []domain.Event {
 	w.Helper()
 	versions := map[string]int64{}
-	records, err := w.log.Records(w.Context(), tenant, 0, everything)
+	records, err := w.log.Reader.Records(w.Context(), tenant, 0, everything)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func (w *world) check(tenant string) []domain.Event {
 // at replays an item.
 func (w *world) at(id string, version int64) *domain.Knowledge {
 	w.Helper()
-	history, err := w.log.Stream(w.Context(), w.by.Tenant, domain.KnowledgeStream(id))
+	history, err := w.log.Reader.Stream(w.Context(), w.by.Tenant, domain.KnowledgeStream(id))
 	k := &domain.Knowledge{ID: id}
 	for i := 0; i < len(history) && history[i].Version <= version && err == nil; i++ {
 		err = k.Evolve(history[i].Fact, history[i].Metadata(), domain.DefaultConfidence())

@@ -28,10 +28,10 @@ func positionsAreDense(w *world) {
 	// Meanwhile a reader goes on from what it has seen. Read itself fails at a hole.
 	var after int64
 	for after < writers*each && !w.Failed() {
-		if _, err := w.log.AwaitHead(w.Context(), w.by.Tenant, after+1); err != nil {
+		if _, err := w.log.Watchers.AwaitHead(w.Context(), w.by.Tenant, after+1); err != nil {
 			w.Fatal(err)
 		}
-		page, err := w.log.Read(w.Context(), w.by.Tenant, after, 7)
+		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, after, 7)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -55,14 +55,14 @@ func readIsAnswered(w *world) {
 	if diff := cmp.Diff(answered, w.events()); diff != "" {
 		w.Errorf("(-answered +read):\n%s", diff)
 	}
-	stream, err := w.log.Stream(w.Context(), by.Tenant, domain.KnowledgeStream("k"))
+	stream, err := w.log.Reader.Stream(w.Context(), by.Tenant, domain.KnowledgeStream("k"))
 	if err != nil {
 		w.Fatal(err)
 	}
 	if diff := cmp.Diff(answered, stream); diff != "" {
 		w.Errorf("(-answered +stream):\n%s", diff)
 	}
-	position, id, err := w.log.Head(w.Context(), by.Tenant)
+	position, id, err := w.log.Reader.Head(w.Context(), by.Tenant)
 	if err != nil || position != 2 || id != answered[1].EventID {
 		w.Errorf("got head %d %s, %v", position, id, err)
 	}

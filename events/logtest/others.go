@@ -25,7 +25,7 @@ func othersTransactions(w *world) {
 			if _, err := w.log.Submit(ctx, w.submission(w.vote("k", numbered("t", i)))); err != nil {
 				w.Fatal(err)
 			}
-			page, err := w.log.Read(ctx, w.by.Tenant, int64(i)+1, 0)
+			page, err := w.log.Reader.Read(ctx, w.by.Tenant, int64(i)+1, 0)
 			if err != nil || len(page) != 1 {
 				w.Fatalf("got %d events, %v, want the one just appended", len(page), err)
 			}
@@ -84,7 +84,7 @@ func rudeWriter(t *testing.T, open InstanceID) {
 	if got := <-answer; got.Err != nil || got.Receipt.Position != 3 {
 		w.Errorf("got position %d, %v, want 3", got.Receipt.Position, got.Err)
 	}
-	page, err := w.log.Read(w.Context(), w.by.Tenant, 0, 0)
+	page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, 0, 0)
 	if err != nil || len(page) != 3 {
 		w.Errorf("got %d events, %v, want 3", len(page), err)
 	}

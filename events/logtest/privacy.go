@@ -50,7 +50,7 @@ func tenantsAreApart(w *world) {
 			}
 		}
 	}
-	got, err := w.log.Tenants(w.Context())
+	got, err := w.log.Reader.Tenants(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}

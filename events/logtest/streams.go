@@ -51,7 +51,7 @@ func otherStreams(w *world) {
 	if diff := cmp.Diff(w.state(p), want); diff != "" {
 		w.Errorf("state (-got +want):\n%s", diff)
 	}
-	list, err := w.log.States(w.Context(), w.by.Tenant, domain.ProjectionStream(""), p, 10)
+	list, err := w.log.Reader.States(w.Context(), w.by.Tenant, domain.ProjectionStream(""), p, 10)
 	if err != nil || len(list) != 1 || list[0].Name != q {
 		w.Errorf("got the streams %v (%v), want the one after %s", list, err, p)
 	}
@@ -67,7 +67,7 @@ func otherStreams(w *world) {
 // state reads the state of a stream.
 func (w *world) state(stream string) domain.Stream {
 	w.Helper()
-	state, err := w.log.State(w.Context(), w.by.Tenant, stream)
+	state, err := w.log.Reader.State(w.Context(), w.by.Tenant, stream)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (w *world) rootOf() (tlog.Hash, int64) {
 		return some, nil
 	})
 	size := int64(0)
-	for _, event := range logtest.All(w.t, w.log.Log, w.by.Tenant) {
+	for _, event := range logtest.All(w.t, w.log, w.by.Tenant) {
 		hashes := must(tlog.StoredHashes(size, event.Hash, reader))(w.t)
 		stored = append(stored, hashes...)
 		size++
@@ -66,7 +66,7 @@ func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
 		finds(t, w.verify(proof.Verification{}))
 
 		for position := int64(1); position < w.head(); position += 37 {
-			record := must(w.log.Records(t.Context(), "default", position-1, 1))(t)
+			record := must(w.log.Reader.Records(t.Context(), "default", position-1, 1))(t)
 			entry := must(w.prover.Entry(t.Context(), "default", record[0].EventID))(t)
 			got, err := w.prover.Inclusion(t.Context(), "default", entry)
 			if err != nil || got.Position != position {
@@ -128,12 +128,12 @@ func (w *world) halts() {
 	ctx, stop := context.WithCancel(w.t.Context())
 	ended := make(chan error)
 	go func() { ended <- router.Run(ctx) }()
-	for w.log.LastError(proof.Name, "default") == nil {
+	for w.followers.LastError(proof.Name, "default") == nil {
 		if w.t.Context().Err() != nil {
 			w.t.Fatal("no trouble")
 		}
 	}
-	if err := w.log.LastError(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
+	if err := w.followers.LastError(proof.Name, "default"); !errors.Is(err, events.ErrRestored) {
 		w.t.Errorf("got %v, want it to halt", err)
 	}
 	stop()
@@ -231,7 +231,7 @@ func TestKeysThatASignerDoesNotKnowAreNamed(t *testing.T) {
 			"a stranger's key":  {nil, true},
 			"a key from before": {[]string{w.key.Public()}, false},
 		} {
-			prover := proof.NewProver(w.db, w.log, other, proof.Options{Known: test.known, Logger: databasetest.Log(t)})
+			prover := proof.NewProver(w.db, w.log, w.followers, other, proof.Options{Known: test.known, Logger: databasetest.Log(t)})
 			status := must(prover.Status(t.Context(), w.by.Tenant))(t)
 			if got := strings.HasPrefix(status.Settings["unknown_keys"], "annals.example+"); got != test.want {
 				t.Errorf("%s: unknown are %q", name, status.Settings["unknown_keys"])

@@ -25,11 +25,12 @@ import (
 
 // Prover builds the trees of all tenants, signs them, and proves. It is safe for concurrent use.
 type Prover struct {
-	db      *database.DB
-	log     *follow.Log
-	key     signing.Key
-	known   []string // the keys that it can verify with, by [signerID]
-	options Options
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	key       signing.Key
+	known     []string // the keys that it can verify with, by [signerID]
+	options   Options
 }
 
 // Options configure a prover. Zero values mean the defaults.
@@ -46,17 +47,19 @@ type Options struct {
 }
 
 // NewProver makes a prover that signs with the key.
-func NewProver(db *database.DB, log *follow.Log, key signing.Key, options Options) *Prover {
+func NewProver(db *database.DB, log *events.Log, followers *follow.Followers, key signing.Key, options Options) *Prover {
 	options.Every = cmp.Or(options.Every, 10*time.Second)
 	options.Logger = cmp.Or(options.Logger, slog.Default())
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &Prover{db: db, log: log, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
+	return &Prover{db: db, log: log, followers: followers, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
 }
 
 // Follow makes the trees grow with the log, as a handler of the router.
-func (p *Prover) Follow(router *message.Router) { follow.AddWholePages(router, p.log, Name, p.grow) }
+func (p *Prover) Follow(router *message.Router) {
+	follow.AddWholePages(router, p.followers, Name, p.grow)
+}
 
 // Key is the public key for verifying checkpoints.
 func (p *Prover) Key() string { return p.key.Public() }
@@ -191,7 +194,7 @@ func (p *Prover) Status(ctx context.Context, tenant string) (domain.ProjectionSt
 	if len(unknown) > 0 {
 		s.Settings["unknown_keys"] = strings.Join(unknown, ", ")
 	}
-	f, err := p.log.SubscriptionStatus(ctx, Name, tenant)
+	f, err := p.followers.SubscriptionStatus(ctx, Name, tenant)
 	if err != nil {
 		return s, err
 	}

@@ -38,7 +38,7 @@ func (p *Prover) Keep(ctx context.Context) {
 }
 
 func (p *Prover) signAll(ctx context.Context) error {
-	tenants, err := p.log.Tenants(ctx)
+	tenants, err := p.log.Reader.Tenants(ctx)
 	for _, tenant := range tenants {
 		if _, refused := p.sign(ctx, tenant, 0); refused != nil {
 			err = errors.Join(err, fmt.Errorf("tenant %s: %w", tenant, refused))
@@ -154,7 +154,7 @@ const finishing = 5 * time.Second
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
-	lease, err := p.log.Lease(ctx, Name)
+	lease, err := p.followers.Lease(ctx, Name)
 	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
 		err = p.finishAll(ctx)
 	}
@@ -164,9 +164,9 @@ func (p *Prover) Finish(ctx context.Context) {
 }
 
 func (p *Prover) finishAll(ctx context.Context) error {
-	tenants, err := p.log.Tenants(ctx)
+	tenants, err := p.log.Reader.Tenants(ctx)
 	for _, tenant := range tenants {
-		head, _, refused := p.log.Head(ctx, tenant)
+		head, _, refused := p.log.Reader.Head(ctx, tenant)
 		if refused == nil && head > 0 {
 			_, refused = p.sign(ctx, tenant, head)
 		}
@@ -201,7 +201,7 @@ func (p *Prover) unknownSigners(ctx context.Context, tenant string) ([]string, e
 
 // warnOfUnknownSigners logs that other servers sign with other keys.
 func (p *Prover) warnOfUnknownSigners(ctx context.Context) {
-	tenants, err := p.log.Tenants(ctx)
+	tenants, err := p.log.Reader.Tenants(ctx)
 	var unknown []string
 	for _, tenant := range tenants {
 		signers, refused := p.unknownSigners(ctx, tenant)

@@ -152,7 +152,7 @@ func TestATreeAndSignaturesThatWereTakenAwayAreMissed(t *testing.T) {
 // signsNothing checks that a server which is started now has halted, and states why.
 func (w *world) signsNothing() {
 	w.t.Helper()
-	prover := proof.NewProver(w.db, w.log, w.key, proof.Options{Logger: databasetest.Log(w.t)})
+	prover := proof.NewProver(w.db, w.log, w.followers, w.key, proof.Options{Logger: databasetest.Log(w.t)})
 	c, err := prover.Checkpoint(w.t.Context(), w.by.Tenant)
 	refusal, is := errors.AsType[*domain.Refusal](err)
 	if !errors.Is(err, events.ErrRestored) || !is || !errors.Is(refusal, domain.ErrBroken) {
@@ -227,7 +227,7 @@ func TestAnExportIsHeldAgainstACheckpointThatWasKeptElsewhere(t *testing.T) {
 		w.rewrite(6)
 		w.tamper("DELETE FROM tree", "DELETE FROM checkpoints")
 		w.grow()
-		w.prover = proof.NewProver(w.db, w.log, w.key, proof.Options{})
+		w.prover = proof.NewProver(w.db, w.log, w.followers, w.key, proof.Options{})
 		w.sign()
 		const other = "signed another tree of 10 events: something at the positions 1 to 10 was changed since; it is not the log that the checkpoint was kept of"
 		finds(t, w.verifyLines(w.export(domain.Export{})...))

@@ -24,12 +24,13 @@ import (
 
 // world is a log with a prover that has signed it, on a database of its own.
 type world struct {
-	t      *testing.T
-	db     *database.DB
-	log    *follow.Log
-	key    signing.Key
-	prover *proof.Prover
-	by     domain.Principal
+	t         *testing.T
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	key       signing.Key
+	prover    *proof.Prover
+	by        domain.Principal
 }
 
 // each runs a test in parallel on both engines, each time in a new world.
@@ -64,15 +65,15 @@ func noError(t failing, err error) {
 func newWorld(t *testing.T, db *database.DB) *world {
 	t.Helper()
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
+	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, db: db, log: log, by: domain.OpenPrincipal()}
+	w := &world{t: t, db: db, log: log, followers: followers, by: domain.OpenPrincipal()}
 	w.key = newKey(t, "annals.example")
-	w.prover = proof.NewProver(db, log, w.key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
+	w.prover = proof.NewProver(db, log, followers, w.key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)})
 	return w
 }
 
@@ -136,7 +137,7 @@ func (w *world) grow() {
 
 func (w *world) head() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(w.t.Context(), w.by.Tenant)
+	head, _, err := w.log.Reader.Head(w.t.Context(), w.by.Tenant)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func (w *world) signed(happens func()) domain.Checkpoint {
 // signingWith is the same world with a prover that has another key.
 func (w *world) signingWith(key signing.Key) *world {
 	other := *w
-	other.key, other.prover = key, proof.NewProver(w.db, w.log, key, proof.Options{})
+	other.key, other.prover = key, proof.NewProver(w.db, w.log, w.followers, key, proof.Options{})
 	return &other
 }
 
@@ -236,7 +237,7 @@ func (w *world) exec(statement string) error {
 // who knows how.
 func (w *world) rewrite(position int64) {
 	w.t.Helper()
-	records := must(w.log.Records(w.t.Context(), "default", position-1, 1))(w.t)
+	records := must(w.log.Reader.Records(w.t.Context(), "default", position-1, 1))(w.t)
 	record := records[0]
 	record.Actor = "user:somebody-else"
 	hash := sha256.Sum256(record.Canonical())

@@ -30,14 +30,14 @@ func serve() (url string, stop func()) {
 	check(database.Migrate(ctx, db))
 	base, err := projections.Open(ctx, db, projections.Settings{})
 	check(err)
-	book := follow.NewLog(db, base, events.Options{})
-	past, err := projections.OpenPast(ctx, base, book)
+	book, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser})
+	past, err := projections.OpenPast(ctx, base, book, followers)
 	check(err)
 	server := httptest.NewServer(annalshttp.New(annalshttp.Config{
-		Writer: book, Historian: book, Finder: book.Finder,
-		Reader: projections.Reader{Knowledge: base, Past: past, Log: book},
+		Writer: book, Historian: book.Reader, Watcher: book.Watchers, Finder: book.Finder,
+		Browser: base.Browser, Searcher: base.Searcher, Reader: projections.Reader{Knowledge: base, Past: past, Log: book, Followers: followers},
 		Mounts: []annalshttp.Mount{
-			viking.Mount(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book}}), // part: viking
+			viking.Mount(viking.Config{Writer: book, Sessions: sessions.Sessions{Log: book, Followers: followers}}), // part: viking
 		},
 	}).Handler())
 	return server.URL, func() {

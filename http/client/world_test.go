@@ -22,10 +22,11 @@ import (
 
 // world is a server on a database of its own, and a client of it.
 type world struct {
-	t   *testing.T
-	url string
-	log *follow.Log
-	api *client.Client
+	t         *testing.T
+	url       string
+	log       *events.Log
+	followers *follow.Followers
+	api       *client.Client
 }
 
 // each runs a test on both engines.
@@ -44,12 +45,12 @@ func newWorld(t *testing.T, db *database.DB, behind func(http.Handler) http.Hand
 	log := base.Log
 	cfg := base.Config(t)
 	cfg.Mounts = []annalshttp.Mount{
-		viking.Mount(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log}, Version: "test"}), // part: viking
+		viking.Mount(viking.Config{Writer: log, Sessions: sessions.Sessions{Log: log, Followers: base.Followers}, Version: "test"}), // part: viking
 	}
 	api := cfg.New()
 	listening := httptest.NewServer(behind(api.Handler()))
 	t.Cleanup(listening.Close)
-	w := &world{t: t, url: listening.URL, log: log}
+	w := &world{t: t, url: listening.URL, log: log, followers: base.Followers}
 	w.api = w.client(client.Config{Timeout: -1})
 	return w
 }
@@ -68,7 +69,7 @@ func (w *world) client(cfg client.Config) *client.Client {
 // said is what happened in a session of the user default: what was said as "role: content", and its commits.
 func (w *world) said(session string) []string {
 	w.t.Helper()
-	all, err := w.log.Stream(w.t.Context(), "default", domain.SessionStream("user:default", session))
+	all, err := w.log.Reader.Stream(w.t.Context(), "default", domain.SessionStream("user:default", session))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func (w *world) skills() map[string]string {
 func (w *world) sessions(user domain.Entity) int {
 	w.t.Helper()
 	streams := map[string]bool{}
-	for _, event := range logtest.All(w.t, w.log.Log, "default") {
+	for _, event := range logtest.All(w.t, w.log, "default") {
 		if strings.HasPrefix(event.Stream, domain.SessionsOf(user)) {
 			streams[event.Stream] = true
 		}

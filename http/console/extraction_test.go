@@ -14,7 +14,8 @@ import (
 func learn(t *testing.T, base servertest.Base, entrance *events.ScrubbingWriter) {
 	t.Helper()
 	servertest.Follow(t, extraction.NewWorker(extraction.Options{
-		Log: base.Log, Writer: entrance, Reader: base.Knowledge, Archivist: sessions.Sessions{Log: base.Log},
+		Log: base.Log, Followers: base.Followers, Writer: entrance, Reader: base.Knowledge.Browser,
+		Searcher: base.Knowledge.Searcher, Archivist: sessions.Sessions{Log: base.Log, Followers: base.Followers},
 		Extractor: extraction.BuiltIn{}, Logger: databasetest.Log(t),
 	}).Follow)
 }

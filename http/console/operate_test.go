@@ -85,7 +85,7 @@ func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
 		servertest.Follow(t, func(router *message.Router) {
-			follow.AddPreparer(router, w.log, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
+			follow.AddPreparer(router, w.followers, "picky", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				for _, event := range page.Events {
 					if event.Stream == "knowledge:language" {
 						return nil, errors.New("cannot take this in")

@@ -18,7 +18,7 @@ import (
 // rewrite changes an actor in the database, with the hash of the record.
 func (p *proving) rewrite(actor string) {
 	p.t.Helper()
-	record := must(p.log.Records(p.t.Context(), "default", 0, 1))(p.t)[0]
+	record := must(p.log.Reader.Records(p.t.Context(), "default", 0, 1))(p.t)[0]
 	record.Actor = actor
 	sum := sha256.Sum256(record.Canonical())
 	databasetest.Tamper(p.t, p.db, fmt.Sprintf("UPDATE events SET actor = '%s', hash = %s WHERE position = 1", actor,

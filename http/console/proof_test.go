@@ -52,7 +52,7 @@ func newLedger(t *testing.T, db *database.DB) *ledger {
 	key := must(signing.NewKey(directory, "annals.example/test"))(t)
 	private := must(os.ReadFile(filepath.Join(directory, "log.key")))(t)
 	knowledge := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
-	log := follow.NewLog(db, knowledge, events.Options{Logger: databasetest.Log(t)})
+	log, followers := follow.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -60,12 +60,12 @@ func newLedger(t *testing.T, db *database.DB) *ledger {
 	})
 	l := &ledger{
 		t: t, db: db, key: key.Public(), signer: must(note.NewSigner(strings.TrimSpace(string(private))))(t),
-		prover: proof.NewProver(db, log, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)}),
+		prover: proof.NewProver(db, log, followers, key, proof.Options{Every: time.Nanosecond, Logger: databasetest.Log(t)}),
 	}
 	for i := range leaves / 2 {
 		l.live(log, fmt.Sprintf("k-%d", i))
 	}
-	l.records = must(log.Records(t.Context(), "default", 0, leaves))(t)
+	l.records = must(log.Reader.Records(t.Context(), "default", 0, leaves))(t)
 	for i, record := range l.records {
 		proven := l.proven(record)
 		l.lines = append(l.lines, proven.Record)
@@ -76,7 +76,7 @@ func newLedger(t *testing.T, db *database.DB) *ledger {
 }
 
 // live lets an item be remembered and found helpful: two events, the second with all fields.
-func (l *ledger) live(log *follow.Log, id string) {
+func (l *ledger) live(log *events.Log, id string) {
 	l.t.Helper()
 	by := domain.OpenPrincipal()
 	remember := must(domain.Remember{By: by, ID: id, Knowledge: domain.Remembered{

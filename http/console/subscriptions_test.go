@@ -30,7 +30,7 @@ import (
 func deliver(t *testing.T, base servertest.Base, cfg *servertest.Config, server func() *annalshttp.Server) {
 	t.Helper()
 	all := subscriptions.New(subscriptions.Options{
-		DB: base.DB, Log: base.Log, Writer: cfg.Writer, Items: base.Reader(), Logger: databasetest.Log(t),
+		DB: base.DB, Log: base.Log, Followers: base.Followers, Writer: cfg.Writer, Items: base.Knowledge.Browser, Logger: databasetest.Log(t),
 		Client: http.DefaultClient, Check: func(address string) string { return egress.CheckURL(address, true) },
 		Show: func(e domain.Event) any { return httpserve.EventOf(e) },
 		Rights: func(ctx context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {

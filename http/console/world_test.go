@@ -36,13 +36,14 @@ const rootKey = "0123456789abcdef0123456789abcdef"
 
 // world is a server with a console.
 type world struct {
-	t    *testing.T
-	db   *database.DB
-	log  *follow.Log
-	full atomic.Bool // a check of the server fails
-	url  string
-	key  string // the server's public key for proofs
-	api  *client.Client
+	t         *testing.T
+	db        *database.DB
+	log       *events.Log
+	followers *follow.Followers
+	full      atomic.Bool // a check of the server fails
+	url       string
+	key       string // the server's public key for proofs
+	api       *client.Client
 }
 
 // onOne runs a test on one of the engines, chosen by the name of the test. The console contains no SQL, and the API below
@@ -65,18 +66,18 @@ func each(t *testing.T, root string, test func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, db *database.DB, root string, with ...func(*servertest.Config, *console.Config)) *world {
 	t.Helper()
 	base := servertest.Open(t, db, events.Options{})
-	w := &world{t: t, db: db, log: base.Log}
-	prover := servertest.Prover(t, db, base.Log, time.Nanosecond) // part: proofs
-	servertest.Follow(t, prover.Follow)                           // part: proofs
-	w.key = prover.Key()                                          // part: proofs
+	w := &world{t: t, db: db, log: base.Log, followers: base.Followers}
+	prover := servertest.Prover(t, db, base.Log, base.Followers, time.Nanosecond) // part: proofs
+	servertest.Follow(t, prover.Follow)                                           // part: proofs
+	w.key = prover.Key()                                                          // part: proofs
 	servertest.Follow(t, base.Past.Follow)
 	cfg := base.Config(t)
-	entrance := events.NewScrubbingWriter(base.Log.Log, true)
+	entrance := events.NewScrubbingWriter(base.Log, true)
 	cfg.Writer = entrance
 	learn(t, base, entrance) // part: extraction
-	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log)
+	rebuilder := rebuild.New(base.Knowledge.Versions, base.Knowledge.Models, base.Log, base.Followers)
 	t.Cleanup(rebuilder.Close)
-	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Log: base.Log, Past: base.Past}
+	cfg.Rebuilder, cfg.Background = rebuild.Rebuilds{Rebuilder: rebuilder}, projections.Background{Followers: base.Followers, Past: base.Past}
 	cfg.Probes = []operate.Probe{{Name: "disk", Check: func(context.Context) error {
 		if w.full.Load() {
 			return errors.New("the disk is full")
@@ -98,14 +99,14 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 		{Model: api.Model{Name: "embedding", Model: "builtin:1:512", Reason: "built in"}, Try: func(context.Context) (int, error) { return 512, nil }},
 		{Model: api.Model{Name: "llm", Model: "model some"}, Try: func(context.Context) (int, error) { return 0, errors.New("no such host") }},
 	}
-	eraser := projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t))
+	eraser := projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t))
 	cfg.Eraser, cfg.Scrubbing, cfg.Recorded = eraser, entrance, entrance
 	erasing, stop := context.WithCancel(database.ForEveryTenant(context.WithoutCancel(t.Context())))
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	cfg.Prover = prover // part: proofs
-	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log.Log)
+	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log)
 	cfg.Callers.SessionKey = []byte(rootKey)
 	var server *annalshttp.Server
 	deliver(t, base, &cfg, func() *annalshttp.Server { return server }) // part: webhooks
@@ -128,7 +129,7 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	}
 	pages := console.New(look)
 	cfg.Mounts = []annalshttp.Mount{
-		viking.Mount(viking.Config{Writer: entrance, Reader: base.Reader(), Files: events.NewFiles(base.Log.Log), Sessions: sessions.Sessions{Log: base.Log}}), // part: viking
+		viking.Mount(viking.Config{Writer: entrance, Browser: base.Knowledge.Browser, Reader: base.Reader(), Files: events.NewFiles(base.Log), Sessions: sessions.Sessions{Log: base.Log, Followers: base.Followers}}), // part: viking
 		{
 			Paths: []string{console.Uploads}, Public: []string{console.Uploads}, Handler: pages.Answer, Refuse: pages.Refuse, MaxBody: console.MaxUpload,
 		}, {

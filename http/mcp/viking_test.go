@@ -16,8 +16,8 @@ import (
 // mountOfViking mounts the OpenViking API of a world.
 func mountOfViking(t *testing.T, writer httpserve.Writer, base servertest.Base) annalshttp.Mount {
 	return viking.Mount(viking.Config{
-		Writer: writer.(viking.Writer), Reader: base.Reader(), Files: events.NewFiles(base.Log.Log),
-		Sessions: sessions.Sessions{Log: base.Log},
-		Eraser:   projections.NewEraser(base.Knowledge, base.Log.Log, databasetest.Log(t)), Version: "test",
+		Writer: writer.(viking.Writer), Browser: base.Knowledge.Browser, Reader: base.Reader(), Files: events.NewFiles(base.Log),
+		Sessions: sessions.Sessions{Log: base.Log, Followers: base.Followers},
+		Eraser:   projections.NewEraser(base.Knowledge, base.Log, databasetest.Log(t)), Version: "test",
 	})
 }

@@ -86,10 +86,10 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log.Log)}}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log)}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
-	cfg.Writer, cfg.Callers.Keys, cfg.Callers.RootKey = events.NewScrubbingWriter(base.Log.Log, true), w.keys, rootKey
+	cfg.Writer, cfg.Callers.Keys, cfg.Callers.RootKey = events.NewScrubbingWriter(base.Log, true), w.keys, rootKey
 	cfg.Mounts = []annalshttp.Mount{
 		annalshttp.Hosted("/mcp", hosts, mcp.Refuse),
 		mountOfViking(t, cfg.Writer, base), // part: viking

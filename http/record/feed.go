@@ -280,7 +280,7 @@ type tailPage struct {
 
 // run publishes pages until ctx ends. If it cannot read, the streams read for themselves, and report why they cannot.
 func (t *tail) run(ctx context.Context, tenant string) {
-	grown, leave := t.feeds.events.Log.Watch(tenant)
+	grown, leave := t.feeds.events.Watcher.Watch(tenant)
 	defer leave()
 	for through := int64(-1); ; {
 		page, err := t.read(ctx, tenant, through)

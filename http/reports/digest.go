@@ -88,7 +88,7 @@ func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*s
 	if err != nil {
 		return nil, err
 	}
-	counts, err := s.reader.Count(ctx, c.Principal, filter)
+	counts, err := s.items.Count(ctx, c.Principal, filter)
 	if err != nil {
 		return nil, err
 	}

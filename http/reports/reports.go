@@ -42,6 +42,10 @@ type Reporter interface {
 type Reader interface {
 	// List returns the items that its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+}
+
+// Items counts items.
+type Items interface {
 	// Count counts the items that a principal may see and that pass a filter.
 	Count(ctx context.Context, by domain.Principal, filter domain.Filter) (domain.Counts, error)
 }
@@ -63,6 +67,7 @@ type reports struct {
 	reporter Reporter
 	digests  Digests // nil for none
 	reader   Reader
+	items    Items
 	events   visible.Events
 	policy   func() domain.ConfidencePolicy
 	names    Names  // nil for none
@@ -74,12 +79,13 @@ type Room struct {
 	Reporter Reporter
 	Digests  Digests
 	Reader   Reader
+	Items    Items
 	Names    Names
 }
 
 // Routes registers the reports.
 func (r Room) Routes(a *serve.API, events visible.Events) {
-	s := reports{a, r.Reporter, r.Digests, r.Reader, events, a.Policy, r.Names, a.Links}
+	s := reports{a, r.Reporter, r.Digests, r.Reader, r.Items, events, a.Policy, r.Names, a.Links}
 	reviews{a, r.Reporter, events}.reviewRoutes()
 	s.digestRoute()
 	report[api.Event](

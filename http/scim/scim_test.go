@@ -41,8 +41,8 @@ func each(t *testing.T, test func(w *world)) {
 	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
 		parts := servertest.Open(t, db, events.Options{})
 		cfg := parts.Config(t)
-		held := keys.NewKeys(db, parts.Log.Log)
-		cfg.Callers.Keys, cfg.Callers.RootKey, cfg.Writer = held, rootKey, events.NewScrubbingWriter(parts.Log.Log, true)
+		held := keys.NewKeys(db, parts.Log)
+		cfg.Callers.Keys, cfg.Callers.RootKey, cfg.Writer = held, rootKey, events.NewScrubbingWriter(parts.Log, true)
 		surface := scim.Server{Writer: cfg.Writer, Directory: people.Directory{Log: parts.Log.Reader}, Keys: held}
 		cfg.Mounts = []annalshttp.Mount{{Paths: []string{scim.Path}, Handler: surface.Answer, Refuse: surface.Refuse}}
 		server := httptest.NewUnstartedServer(cfg.New().Handler())

@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/operate"
@@ -33,6 +34,7 @@ type Config struct {
 	Reporter      reports.Reporter
 	Rebuilder     operate.Rebuilder
 	Background    operate.Background
+	Followers     *follow.Followers
 	Eraser        operate.Eraser
 	Prover        proofs.Prover // part: proofs
 	Protections   func(context.Context) ([]domain.Protection, error)
@@ -56,19 +58,20 @@ type Subscriptions interface { // part: webhooks
 
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) Config {
-	known := sessions.Sessions{Log: b.Log}
+	known := sessions.Sessions{Log: b.Log, Followers: b.Followers}
 	cfg := Config{
 		Config: annalshttp.Config{
-			Writer: b.Log, Historian: b.Log, Finder: b.Log.Finder, Reader: b.Reader(),
+			Writer: b.Log, Historian: b.Log.Reader, Watcher: b.Log.Watchers, Finder: b.Log.Finder, Reader: b.Reader(),
+			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},
-		Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log.Log},
+		Followers: b.Followers, Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
 	}
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
 	verifications := policies.NewVerifications(b.Log.Reader)                                // part: policies
 	cfg.Policies, cfg.Verification = verifications, verifications                           // part: policies
-	b.Knowledge.Verified = verifications                                                    // part: policies
+	b.Knowledge.Searcher.Verified = verifications                                           // part: policies
 	return cfg
 }
 
@@ -79,15 +82,15 @@ func (c Config) New() *annalshttp.Server {
 		record.Record{Finder: c.Events, Feeds: feeds, Protections: c.Protections},
 		proofs.Room{Prover: c.Prover, Finder: c.Events}, // part: proofs
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
-		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Reader},
+		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
-			Reporter: c.Reporter, Reader: c.Reader, Names: c.Callers.Directory,
+			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
 			Digests: c.Subscriptions, // part: webhooks
 		},
-		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Reader},
+		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Browser},
 		operate.Projections{
 			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Log: c.Events,
 			Proof: c.Prover, // part: proofs

@@ -26,7 +26,8 @@ import (
 // Base is a log with its readers, on a database of the test's own.
 type Base struct {
 	DB        *database.DB
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 	Knowledge *projections.Knowledge
 	Past      *past.Projection
 }
@@ -40,22 +41,23 @@ func Open(t *testing.T, db *database.DB, options events.Options) Base {
 		t.Fatal(err)
 	}
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, knowledge, options)
+	options.Selection = knowledge.Browser
+	log, followers := follow.NewLog(db, knowledge.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("close log: %v", err)
 		}
 	})
-	past, err := projections.OpenPast(everything, knowledge, log)
+	past, err := projections.OpenPast(everything, knowledge, log, followers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Base{DB: db, Log: log, Knowledge: knowledge, Past: past}
+	return Base{DB: db, Log: log, Followers: followers, Knowledge: knowledge, Past: past}
 }
 
 // Reader reads the present and the past.
 func (b Base) Reader() projections.Reader {
-	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Log: b.Log}
+	return projections.Reader{Knowledge: b.Knowledge, Past: b.Past, Log: b.Log, Followers: b.Followers}
 }
 
 // Untrusted serves with a certificate that no client trusts, until the test ends.

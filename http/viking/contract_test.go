@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/erasure"
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/sessions"
@@ -193,7 +194,7 @@ func TestTheContractNamesEveryRoute(t *testing.T) {
 // embedding lets vectors be made, as while serving.
 func (w *world) embedding() {
 	w.t.Helper()
-	servertest.Follow(w.t, func(router *message.Router) { w.base.Configured.Follow(router, w.log) })
+	servertest.Follow(w.t, func(router *message.Router) { w.base.Models.Configured.Follow(router, w.followers) })
 }
 
 func TestEveryRouteIsDescribedByAnExample(t *testing.T) {
@@ -208,7 +209,7 @@ func TestEveryRouteIsDescribedByAnExample(t *testing.T) {
 		}
 		paths, _ := described.json()["paths"].(object)
 		for _, route := range viking.New(viking.Config{
-			Sessions: sessions.Sessions{}, Keys: (*keys.Keys)(nil), Reader: projections.Reader{},
+			Sessions: sessions.Sessions{}, Keys: (*keys.Keys)(nil), Browser: (*browse.Browser)(nil), Reader: projections.Reader{},
 		}).Routes() {
 			method, path, _ := strings.Cut(route, " ")
 			operations, _ := paths[path].(object)

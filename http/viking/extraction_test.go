@@ -15,7 +15,8 @@ import (
 func (w *world) learningBy(extractor extraction.Extractor) {
 	w.t.Helper()
 	servertest.Follow(w.t, extraction.NewWorker(extraction.Options{
-		Log: w.log, Writer: w.log, Reader: w.base, Archivist: sessions.Sessions{Log: w.log}, Extractor: extractor,
+		Log: w.log, Followers: w.followers, Writer: w.log, Reader: w.base.Browser, Searcher: w.base.Searcher,
+		Archivist: sessions.Sessions{Log: w.log, Followers: w.followers}, Extractor: extractor,
 		Logger: databasetest.Log(w.t),
 	}).Follow)
 }

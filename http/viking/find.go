@@ -165,7 +165,7 @@ func (s finder) grouped(
 	for i, hit := range found {
 		items[i] = hit.Knowledge
 	}
-	if err := s.reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
+	if err := s.tree.reader.Dispute(ctx, q.caller.Principal, items...); err != nil {
 		return findResult{}, err
 	}
 	others, err := s.tree.related(ctx, q, items...)

@@ -15,12 +15,16 @@ type Writer interface {
 	SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result
 }
 
+// Browser reads items and directories, and how memories are used.
+type Browser interface {
+	TreeReader
+	MemoryReader
+}
+
 // Reader answers questions about the present.
 type Reader interface {
-	TreeReader
 	SearchReader
 	IndexReader
-	MemoryReader
 }
 
 // TreeReader reads items and directories.
@@ -38,6 +42,9 @@ type TreeReader interface {
 	// contents their contents. It returns at most the limit, and fewer if the contents are long. More tells whether
 	// others follow.
 	Leaves(ctx context.Context, walk domain.Walk, contents bool) (leaves []domain.Leaf, more bool, err error)
+	// Dispute sets by which items others are disputed, as far as a principal may see these. It also hides their
+	// references to what the principal may not see.
+	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 	// Began is the time of the first event of the tenant; zero if there is none.
 	Began(ctx context.Context, tenant string) (time.Time, error)
 }
@@ -46,9 +53,6 @@ type TreeReader interface {
 type SearchReader interface {
 	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
-	// Dispute sets by which items others are disputed, as far as a principal may see these. It also hides their
-	// references to what the principal may not see.
-	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
 }
 
 // IndexReader tells how far the projections of a tenant are.

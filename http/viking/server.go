@@ -21,6 +21,8 @@ type Config struct {
 	Writer Writer
 	// Sessions answers questions about sessions and tasks. Required.
 	Sessions Sessions
+	// Browser reads items and directories. Required.
+	Browser Browser
 	// Reader answers questions. Required.
 	Reader Reader
 	// Directories holds a model's summaries of directories. Nil without a model.
@@ -76,7 +78,7 @@ func New(cfg Config) *Server {
 // routes are the functions that register the routes of each part.
 func (cfg Config) routes() []func(route) {
 	var (
-		reads   = tree{reader: cfg.Reader, directories: cfg.Directories, started: time.Now()}
+		reads   = tree{reader: cfg.Browser, directories: cfg.Directories, started: time.Now()}
 		edits   = editor{tree: reads, writer: anonymous{cfg.Writer}}
 		indexes = index{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions}
 		records = accesses{cfg.Recorder}
@@ -95,7 +97,7 @@ func (cfg Config) routes() []func(route) {
 		contents{reads, edits, indexes, records, cfg.Files}.routes,
 		skills{reads, edits, finds, indexes, records, adds}.routes,
 		status{cfg.Keys, cfg.Closed, cfg.Version, cfg.Probes, cfg.Reader, cfg.Sessions}.routes,
-		statistics{cfg.Reader}.routes,
+		statistics{cfg.Browser}.routes,
 	}
 }
 

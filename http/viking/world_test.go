@@ -27,11 +27,12 @@ import (
 
 // world is a server with this surface, asked from the outside.
 type world struct {
-	t    *testing.T
-	url  string
-	log  *follow.Log
-	base *projections.Knowledge
-	db   *database.DB
+	t         *testing.T
+	url       string
+	log       *events.Log
+	followers *follow.Followers
+	base      *projections.Knowledge
+	db        *database.DB
 
 	eraser *erasure.Eraser // carries out when it is told to
 }
@@ -57,15 +58,15 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 	parts := servertest.Open(t, db, events.Options{})
 	base, log := parts.Knowledge, parts.Log
 	settings := viking.Config{
-		Writer: log, Reader: parts.Reader(), Files: events.NewFiles(log.Log), Sessions: sessions.Sessions{Log: log}, Version: "test",
+		Writer: log, Browser: parts.Knowledge.Browser, Reader: parts.Reader(), Files: events.NewFiles(log), Sessions: sessions.Sessions{Log: log, Followers: parts.Followers}, Version: "test",
 		Directories: browse.NewDirectories(db),
 		Probes:      []viking.Probe{{Name: "database", Check: func(context.Context) error { return nil }}},
 	}
 	settings.Members = people.Directory{Log: log.Reader}.Members
-	settings.Keys, settings.NewKey = keys.NewKeys(db, log.Log), func() (prefix, key, hash string) {
+	settings.Keys, settings.NewKey = keys.NewKeys(db, log), func() (prefix, key, hash string) {
 		return httpkeys.NewKey()
 	}
-	eraser := projections.NewEraser(base, log.Log, databasetest.Log(t))
+	eraser := projections.NewEraser(base, log, databasetest.Log(t))
 	settings.Eraser = eraser
 	var asked servertest.Config
 	configure(&asked)
@@ -79,7 +80,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 		change(&settings)
 	}
 	cfg := parts.Config(t)
-	cfg.Callers.Keys = keys.NewKeys(db, log.Log)
+	cfg.Callers.Keys = keys.NewKeys(db, log)
 	cfg.Mounts = []annalshttp.Mount{viking.Mount(settings)}
 	configure(&cfg)
 	if err := cfg.Validate(); err != nil {
@@ -89,7 +90,7 @@ func newWorld(t *testing.T, db *database.DB, configure func(*servertest.Config),
 	server.Config.BaseContext = func(net.Listener) context.Context { return database.ForTenant(context.WithoutCancel(t.Context()), "") }
 	server.Start()
 	t.Cleanup(server.Close)
-	return &world{t: t, url: server.URL, log: log, base: base, db: db, eraser: eraser}
+	return &world{t: t, url: server.URL, log: log, followers: parts.Followers, base: base, db: db, eraser: eraser}
 }
 
 // header is a request header, "Name: value".
@@ -210,7 +211,7 @@ func (w *world) itemAt(uri string) object {
 // position is how long the log of the default tenant is.
 func (w *world) position() int64 {
 	w.t.Helper()
-	head, _, err := w.log.Head(database.ForEveryTenant(w.t.Context()), "default")
+	head, _, err := w.log.Reader.Head(database.ForEveryTenant(w.t.Context()), "default")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (s Items) Await(ctx context.Context, c *serve.Call, in Waiting, search bool
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return s.Reader.Await(waiting, c.Principal.Tenant, wanted, search)
+	return s.Progress.Await(waiting, c.Principal.Tenant, wanted, search)
 }
 
 // Resolve resolves a time or a position of the past; the zero value for now.

@@ -15,9 +15,10 @@ import (
 
 // Events are the events that callers may see.
 type Events struct {
-	Log    Log
-	Finder Finder
-	Items  Items
+	Log     Log
+	Watcher Watcher
+	Finder  Finder
+	Items   Items
 }
 
 // Log reads the log of a tenant.
@@ -26,6 +27,10 @@ type Log interface {
 	Stream(ctx context.Context, tenant, stream string) ([]domain.Event, error)
 	// Head is the newest position of the tenant's log, and the id of the event there.
 	Head(ctx context.Context, tenant string) (position int64, eventID string, err error)
+}
+
+// Watcher tells when logs grow.
+type Watcher interface {
 	// Watch signals when the tenant's log may have grown. Call it before reading, and call leave when done.
 	Watch(tenant string) (grown <-chan struct{}, leave func())
 }

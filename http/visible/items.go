@@ -13,6 +13,7 @@ type Items struct {
 	Reader   Reader
 	Policies Policies // nil for a server without verification policies
 	Recorder Recorder // nil for a server that records no accesses
+	Progress Progress
 }
 
 // Reader reads items.
@@ -26,6 +27,10 @@ type Reader interface {
 	Hide(ctx context.Context, from domain.Principal, all ...domain.Referrer) error
 	// Dispute sets by which items others are disputed, as far as a principal may see these. It hides references, too.
 	Dispute(ctx context.Context, by domain.Principal, items ...*domain.Knowledge) error
+}
+
+// Progress tells how far answers are.
+type Progress interface {
 	// Await returns when an answer, of a search or of any other read, is as new as a position of the
 	// log. The error matches domain.ErrBehind if ctx ends first.
 	Await(ctx context.Context, tenant string, position int64, search bool) error

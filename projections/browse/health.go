@@ -45,21 +45,21 @@ func (r Reports) Health(ctx context.Context, q domain.ReportQuery) ([]domain.Sco
 		return nil, err
 	}
 	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
-	if err := p.read(ctx, v.DB); err != nil {
+	if err := p.stewards.read(ctx, v.DB); err != nil {
 		return nil, err
 	}
-	now := p.Now()
-	chosen, choice := p.isChosen(about(q))
-	query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
+	now := p.view.Now()
+	chosen, choice := p.view.isChosen(about(q))
+	query := p.view.DB.NewSelect().TableExpr("? AS k", p.view.Tables.Knowledge).
 		ColumnExpr("k.owner, k.type, k.scopes, k.created_at, k.confirmed_at, k.confirm_until").
 		ColumnExpr("k.stale_reporters > 0 OR coalesce(k.confirm_until <= ?, FALSE) AS stale", database.At(now)).
-		ColumnExpr("? AS contested", p.Contested(q.Tenant, q.Only)).
+		ColumnExpr("? AS contested", p.view.Contested(q.Tenant, q.Only)).
 		ColumnExpr(fmt.Sprintf("%s < %g AS low", rows.ConfidenceAt, domain.LowConfidence), database.At(now)).
 		ColumnExpr("k.helpful > 1 OR k.harmful > 0 OR k.confirmed_at IS NOT NULL AS judged").
 		Where("k.tenant = ?", q.Tenant).Where("k.status = 'active'").Where(chosen, choice...).
 		OrderExpr("k.number DESC").Limit(mostCounted)
 	tallies := map[domain.Scope]*scopeTally{}
-	err = rows.ScanEach(ctx, p.DB.DB, rows.WhereKind(query, domain.Filter{NoArchives: true}),
+	err = rows.ScanEach(ctx, p.view.DB.DB, rows.WhereKind(query, domain.Filter{NoArchives: true}),
 		func(one *examined, unreadable error) {
 			if unreadable == nil {
 				p.tally(tallies, one, q.Scope, now)
@@ -95,7 +95,7 @@ func (p reviewer) tally(
 	if only == "" {
 		scopes = append(scopes, one.Scopes...)
 	}
-	overdue := p.policies.Overdue(&k, now)
+	overdue := p.stewards.policies.Overdue(&k, now)
 	doubtful := one.Stale || one.Contested || one.Low || overdue
 	young := now.Sub(k.CreatedAt) < domain.NewFor
 	for _, scope := range scopes {
@@ -110,7 +110,7 @@ func (p reviewer) tally(
 			&t.Verified: !k.ConfirmedAt.IsZero() && !one.Stale && !overdue, &t.Stale: one.Stale,
 			&t.Contested: one.Contested, &t.Overdue: overdue, &t.Doubtful: doubtful,
 			&t.New:     young && !one.Judged && !doubtful,
-			&t.Unowned: !p.deactivated[domain.Entity(one.Owner)].IsZero(),
+			&t.Unowned: !p.stewards.deactivated[domain.Entity(one.Owner)].IsZero(),
 		} {
 			if is {
 				*n++
@@ -152,7 +152,7 @@ var _ prometheus.Collector = (*HealthGauges)(nil)
 
 // NewHealthGauges makes the gauges. They have no values before the first refresh.
 func NewHealthGauges(reports Reports) *HealthGauges {
-	g := &HealthGauges{reports: reports, tenants: reports.Log.Tenants, values: map[string]*prometheus.Desc{}}
+	g := &HealthGauges{reports: reports, tenants: reports.Log.Reader.Tenants, values: map[string]*prometheus.Desc{}}
 	for name, help := range map[string]string{
 		"items":           "Active items of a scope.",
 		"verified":        "Share of a scope's items that were confirmed and are neither stale nor overdue, 0 to 1.",
@@ -194,7 +194,7 @@ func (g *HealthGauges) Refresh(ctx context.Context) error {
 
 func (g *HealthGauges) measure(ctx context.Context, tenant string) (measurement, error) {
 	last, now := g.measured[tenant], g.reports.Browser.catalogue.Now()
-	_, head, err := g.reports.Log.Head(ctx, tenant)
+	_, head, err := g.reports.Log.Reader.Head(ctx, tenant)
 	if age := now.Sub(last.at); err != nil || age < afterChange || head == last.head && age < afterNothing {
 		return last, err
 	}

@@ -49,7 +49,7 @@ func (r Reports) proposals(ctx context.Context, tenant string, ids []string) (ma
 	for i, id := range ids {
 		streams[i] = domain.ProposalStreams.Of(id)
 	}
-	states, err := r.Log.StatesOf(ctx, tenant, streams)
+	states, err := r.Log.Reader.StatesOf(ctx, tenant, streams)
 	found := map[string]domain.Proposal{}
 	for name, state := range states {
 		found[domain.ProposalStreams.ID(name)], _ = state.(domain.Proposal)
@@ -102,11 +102,11 @@ const mostPairs = (domain.MostMerged + 1) * domain.MostMerged / 2
 func pairs(kind domain.ProposalKind) func(reviewer, context.Context, domain.ReviewQuery) ([]waiting, error) {
 	return func(p reviewer, ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
 		from := "proposals AS p"
-		if p.DB.Engine == database.SQLite { // it would choose the primary key, which also has the closed ones
+		if p.view.DB.Engine == database.SQLite { // it would choose the primary key, which also has the closed ones
 			from += " INDEXED BY proposals_open"
 		}
-		query := p.items(q, p.DB.NewSelect().TableExpr(from+" CROSS JOIN ? AS k", p.Tables.Knowledge))
-		all, err := p.scan(ctx, p.OpenProposals(query, q.Tenant, kind, q.Only).
+		query := p.items(q, p.view.DB.NewSelect().TableExpr(from+" CROSS JOIN ? AS k", p.view.Tables.Knowledge))
+		all, err := p.scan(ctx, p.view.OpenProposals(query, q.Tenant, kind, q.Only).
 			ColumnExpr("p.proposal, p.score, 1 AS counted, p.at AS since, '' AS reason").Where("k.id = p.item").
 			OrderExpr("p.at DESC, p.proposal, k.number DESC").Limit(maxExamined+1))
 		group(all, kind == domain.Contradiction)

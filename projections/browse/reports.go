@@ -237,7 +237,7 @@ func (r Reports) lowered(ctx context.Context, q domain.ReportQuery) ([]string, e
 func (r Reports) fall(ctx context.Context, q domain.ReportQuery, stream string) (domain.ReportItem, error) {
 	id := strings.TrimPrefix(stream, domain.KnowledgeStream(""))
 	s := domain.ReportItem{ID: id}
-	past, err := r.Log.Stream(ctx, q.Tenant, stream)
+	past, err := r.Log.Reader.Stream(ctx, q.Tenant, stream)
 	if err != nil {
 		return s, err
 	}

@@ -112,10 +112,10 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 		return page, err
 	}
 	p := reviewer{view: v, stewards: &stewards{log: r.Log.Reader, tenant: q.Tenant}}
-	if err := p.read(ctx, v.DB); err != nil {
+	if err := p.stewards.read(ctx, v.DB); err != nil {
 		return page, err
 	}
-	if err := p.readMaintained(ctx, q.Assigned); err != nil {
+	if err := p.stewards.readMaintained(ctx, q.Assigned); err != nil {
 		return page, err
 	}
 	found := map[int64]*candidate{}
@@ -179,8 +179,8 @@ func (p reviewer) fill(
 
 // reviewer reads queues.
 type reviewer struct {
-	view
-	*stewards
+	view     view
+	stewards *stewards
 }
 
 // candidate is an item of any queue.
@@ -226,11 +226,11 @@ func byUrgency(a, b *candidate) int {
 
 // waitingIn reads the newest items of a queue, and one more than are listed.
 func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue) ([]waiting, error) {
-	query := p.items(q, p.DB.NewSelect().TableExpr("?", p.IndexHint(in.index))).
-		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.at(in.count), p.at(in.since), p.at(in.reason)).
-		Where("?", p.at(in.some)).OrderExpr("k.number DESC")
+	query := p.items(q, p.view.DB.NewSelect().TableExpr("?", p.view.IndexHint(in.index))).
+		ColumnExpr("? AS counted, ? AS since, ? AS reason", p.view.at(in.count), p.view.at(in.since), p.view.at(in.reason)).
+		Where("?", p.view.at(in.some)).OrderExpr("k.number DESC")
 	if in.name == domain.QueueSupersededUsed {
-		query = p.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
+		query = p.view.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
 			Where("EXISTS (?)", p.uses(q.Tenant, "newest.id", usedSince).Where("a.at > newest.since")).
 			OrderExpr("newest.number DESC")
 	}
@@ -239,14 +239,14 @@ func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue)
 
 // items narrows a query on items k to those that a review is about, and selects what [waiting] says of each.
 func (p reviewer) items(q domain.ReviewQuery, query *bun.SelectQuery) *bun.SelectQuery {
-	chosen, choice := p.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
+	chosen, choice := p.view.isChosen(domain.EventQuery{Tenant: q.Tenant, Only: q.Only, Scope: q.Scope, Owner: q.Owner})
 	return p.forAssignee(query.ColumnExpr("k.number, k.id, k.owner, k.type, k.scopes").
 		Where("k.tenant = ?", q.Tenant).Where(chosen, choice...), q)
 }
 
 // scan reads what waits, and leaves out what cannot be read.
 func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiting, err error) {
-	err = rows.ScanEach(ctx, p.DB.DB, query, func(w *waiting, unreadable error) {
+	err = rows.ScanEach(ctx, p.view.DB.DB, query, func(w *waiting, unreadable error) {
 		if unreadable == nil {
 			all = append(all, *w)
 		}
@@ -256,12 +256,12 @@ func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiti
 
 // uses selects the accesses a that are uses of an item within a time.
 func (p reviewer) uses(tenant, item string, within time.Duration) *bun.SelectQuery {
-	return p.within(p.accessesOf(item), tenant, within)
+	return p.within(p.view.accessesOf(item), tenant, within)
 }
 
 // within narrows accesses a to uses within a time. Their ids are UUIDs of version 7, in the order of time.
 func (p reviewer) within(query *bun.SelectQuery, tenant string, within time.Duration) *bun.SelectQuery {
-	since := fmt.Sprintf("%012x", p.Now().Add(-within).UnixMilli())
+	since := fmt.Sprintf("%012x", p.view.Now().Add(-within).UnixMilli())
 	return query.Where("a.tenant = ?", tenant).
 		Where("a.access_id >= ?", since[:8]+"-"+since[8:]+"-7000-8000-000000000000").
 		Where("a.kind NOT IN (?)", bun.List([]string{domain.Denied, domain.Reviewed}))
@@ -277,7 +277,7 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 		ids[i], byID[c.id] = c.id, c
 	}
 	some := p.uses(tenant, "w.id", usedSince).Limit(maxUses)
-	last := p.DB.NewSelect().TableExpr("(?) AS a", p.uses(tenant, "w.id", usedSince).ColumnExpr("a.at").
+	last := p.view.DB.NewSelect().TableExpr("(?) AS a", p.uses(tenant, "w.id", usedSince).ColumnExpr("a.at").
 		OrderExpr("a.access_id DESC").Limit(1)).ColumnExpr("a.at")
 	var used []struct {
 		ID   string        `bun:"id"`
@@ -285,7 +285,7 @@ func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate
 		Last database.Time `bun:"last"`
 	}
 	listed := rows.Tuples(rows.SingleKeys(ids))
-	err := p.DB.NewSelect().TableExpr("(SELECT column1 AS id FROM (VALUES ?) AS listed) AS w", listed).
+	err := p.view.DB.NewSelect().TableExpr("(SELECT column1 AS id FROM (VALUES ?) AS listed) AS w", listed).
 		ColumnExpr("w.id, (SELECT count(*) FROM (?) AS counted) AS uses, (?) AS last", some, last).Scan(ctx, &used)
 	for _, u := range used {
 		byID[u.ID].Uses, byID[u.ID].Used = u.Uses, u.Last.Time
@@ -306,26 +306,26 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 			streams = append(streams, domain.ProposalStreams.Of(c.group[0]))
 		}
 	}
-	proposals, err := r.proposals(ctx, p.tenant, paired)
+	proposals, err := r.proposals(ctx, p.stewards.tenant, paired)
 	if err != nil {
 		return nil, err
 	}
-	proposed, err := r.Log.NewestOf(ctx, p.tenant, streams, []string{domain.ReviewProposed{}.Name()})
+	proposed, err := r.Log.Reader.NewestOf(ctx, p.stewards.tenant, streams, []string{domain.ReviewProposed{}.Name()})
 	if err != nil {
 		return nil, err
 	}
 	for _, proposal := range proposals {
 		ids = append(ids, proposal.Items...)
 	}
-	found, err := p.Read(ctx, p.Items().
-		Where("k.tenant = ?", p.tenant).Where("k.id IN (?)", bun.List(ids)))
+	found, err := p.view.Read(ctx, p.view.Items().
+		Where("k.tenant = ?", p.stewards.tenant).Where("k.id IN (?)", bun.List(ids)))
 	if err != nil {
 		return nil, rows.Failed(ctx, "read items for review", err)
 	}
 	items := map[string]*domain.Knowledge{}
 	for i := range found {
 		if !found[i].Broken {
-			items[found[i].ID] = p.Item(&found[i])
+			items[found[i].ID] = p.view.Item(&found[i])
 		}
 	}
 	list := make([]domain.Review, 0, len(page))
@@ -333,7 +333,7 @@ func (r Reports) readReviews(ctx context.Context, p reviewer, page []*candidate)
 		if c.Item = items[c.id]; c.Item == nil {
 			continue
 		}
-		if c.Assigned, err = p.assignment(ctx, c.Item); err != nil {
+		if c.Assigned, err = p.stewards.assignment(ctx, c.Item); err != nil {
 			return nil, err
 		}
 		for _, proposal := range c.group {

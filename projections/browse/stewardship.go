@@ -146,17 +146,17 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 		return query
 	}
 	var scopes []domain.Scope
-	for _, e := range slices.Concat(to, p.maintained) {
+	for _, e := range slices.Concat(to, p.stewards.maintained) {
 		scopes = append(scopes, e.Scope())
 	}
-	for _, policy := range p.policies.Policies {
+	for _, policy := range p.stewards.policies.Policies {
 		if slices.Contains(to, policy.Verifier) && policy.Scope == "" {
 			return query
 		} else if slices.Contains(to, policy.Verifier) {
 			scopes = append(scopes, policy.Scope)
 		}
 	}
-	return query.Where("(k.owner IN (?) OR "+rows.Reaches(p.DB.Engine, "k.scopes")+")", bun.List(to), bun.List(scopes))
+	return query.Where("(k.owner IN (?) OR "+rows.Reaches(p.view.DB.Engine, "k.scopes")+")", bun.List(to), bun.List(scopes))
 }
 
 // isFor tells whether an item is assigned to the assignees of a query, or owned by the caller who asks for theirs.
@@ -165,13 +165,13 @@ func (p reviewer) isFor(ctx context.Context, q domain.ReviewQuery, w waiting) (b
 	if len(to) == 0 || q.Mine != nil && k.Owner == q.Mine.EffectiveSubject() {
 		return true, nil
 	}
-	assigned, err := p.assignment(ctx, k)
+	assigned, err := p.stewards.assignment(ctx, k)
 	return assigned.Has(to...), err
 }
 
 // longestAgo selects active items k, those first that were confirmed or remembered longest ago.
 func (p reviewer) longestAgo(q domain.ReviewQuery, before time.Time) *bun.SelectQuery {
-	query := p.items(q, p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)).
+	query := p.items(q, p.view.DB.NewSelect().TableExpr("? AS k", p.view.Tables.Knowledge)).
 		ColumnExpr("0 AS counted, ? AS since, '' AS reason", bun.Safe(verifiedAt)).
 		Where("k.status = 'active'").Where(verifiedAt+" <= ?", database.At(before)).OrderExpr(verifiedAt + ", k.number")
 	return rows.WhereKind(query, domain.Filter{NoArchives: true})
@@ -179,7 +179,7 @@ func (p reviewer) longestAgo(q domain.ReviewQuery, before time.Time) *bun.Select
 
 // due reads the items that a policy asks to verify, the longest overdue first.
 func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting, err error) {
-	if len(p.policies.Policies) == 0 {
+	if len(p.stewards.policies.Policies) == 0 {
 		return nil, nil
 	}
 	type kind struct {
@@ -187,12 +187,12 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 		of   domain.Type
 	}
 	scopes, shortest := map[kind][]domain.Scope{}, domain.MaxVerificationDays
-	for _, policy := range p.policies.Policies {
+	for _, policy := range p.stewards.policies.Policies {
 		to := kind{policy.EveryDays, policy.Type}
 		scopes[to] = append(scopes[to], policy.Scope)
 		shortest = min(shortest, policy.EveryDays)
 	}
-	before := func(days int) time.Time { return p.Now().AddDate(0, 0, -days) }
+	before := func(days int) time.Time { return p.view.Now().AddDate(0, 0, -days) }
 	query := p.longestAgo(q, before(shortest)).Where("k.confirm_until IS NULL").
 		WhereGroup(" AND ", func(query *bun.SelectQuery) *bun.SelectQuery {
 			for to, of := range scopes { // a more specific policy may have a longer period
@@ -201,7 +201,7 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 					condition, args = condition+" AND k.type = ?", append(args, to.of)
 				}
 				if !slices.Contains(of, "") {
-					condition, args = condition+" AND "+rows.Reaches(p.DB.Engine, "k.scopes"), append(args, bun.List(of))
+					condition, args = condition+" AND "+rows.Reaches(p.view.DB.Engine, "k.scopes"), append(args, bun.List(of))
 				}
 				query = query.WhereOr("("+condition+")", args...)
 			}
@@ -209,8 +209,8 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 		})
 	found, err := p.scan(ctx, query.Limit(maxExamined))
 	for _, k := range found {
-		policy, is := p.policies.For(k.Scopes, domain.Type(k.Type))
-		if until := k.Since.Add(policy.Every()); is && !until.After(p.Now()) {
+		policy, is := p.stewards.policies.For(k.Scopes, domain.Type(k.Type))
+		if until := k.Since.Add(policy.Every()); is && !until.After(p.view.Now()) {
 			k.Since = database.At(until)
 			all = append(all, k)
 		}
@@ -220,28 +220,28 @@ func (p reviewer) due(ctx context.Context, q domain.ReviewQuery) (all []waiting,
 
 // abandoned reads the newest items whose owner was deactivated.
 func (p reviewer) abandoned(ctx context.Context, q domain.ReviewQuery) (all []waiting, err error) {
-	if len(p.deactivated) == 0 {
+	if len(p.stewards.deactivated) == 0 {
 		return nil, nil
 	}
-	query := p.items(q, p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge)).
+	query := p.items(q, p.view.DB.NewSelect().TableExpr("? AS k", p.view.Tables.Knowledge)).
 		ColumnExpr("0 AS counted, k.owner AS reason").Where("k.status = 'active'").
-		Where("k.owner IN (?)", bun.List(slices.Collect(maps.Keys(p.deactivated)))).
+		Where("k.owner IN (?)", bun.List(slices.Collect(maps.Keys(p.stewards.deactivated)))).
 		OrderExpr("k.number DESC").Limit(maxWaiting + 1)
 	all, err = p.scan(ctx, rows.WhereKind(query, domain.Filter{NoArchives: true}))
 	for i, k := range all {
-		all[i].Since = database.At(p.deactivated[domain.Entity(k.Owner)])
+		all[i].Since = database.At(p.stewards.deactivated[domain.Entity(k.Owner)])
 	}
 	return all, err
 }
 
 // unused reads the items that were neither used nor confirmed for a year, where retrievals are recorded.
 func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
-	since := p.Now().Add(-unusedFor)
-	recorded := p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''")
+	since := p.view.Now().Add(-unusedFor)
+	recorded := p.view.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''")
 	recorded = p.within(recorded, q.Tenant, unusedFor)
-	helpful := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).ColumnExpr("1").Where("v.tenant = ?", q.Tenant).
+	helpful := p.view.DB.NewSelect().TableExpr("? AS v", p.view.Tables.Votes).ColumnExpr("1").Where("v.tenant = ?", q.Tenant).
 		Where("v.id = oldest.id").Where("v.verdict = 'helpful'").Where("v.at >= ?", database.At(since))
-	return p.scan(ctx, p.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
+	return p.scan(ctx, p.view.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
 		ColumnExpr("oldest.*").
 		Where("EXISTS (?)", recorded.Limit(1)).Where("NOT EXISTS (?)", p.uses(q.Tenant, "oldest.id", unusedFor)).
 		Where("NOT EXISTS (?)", helpful).OrderExpr("oldest.since, oldest.number").Limit(maxWaiting+1))

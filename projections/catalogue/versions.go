@@ -118,9 +118,9 @@ func AbandonVersion(tx bun.IDB, e Entry, state string, reason error, now databas
 const DropDelay = 30 * time.Second
 
 // FollowerOf is the name under which a projection follows the log.
-func FollowerOf(log *follow.Log, name string) (string, error) {
+func FollowerOf(followers *follow.Followers, name string) (string, error) {
 	found := ""
-	for _, follower := range log.Followers() {
+	for _, follower := range followers.Names() {
 		if named, _ := NameOf(follower); follower == name || named == name {
 			found = follower // the newest
 		}

@@ -110,11 +110,11 @@ type order struct {
 // (projections/knowledge/destroy_rows.go).
 func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 	ctx = database.ForTenant(ctx, of.Tenant)
-	history, err := e.log.Stream(ctx, of.Tenant, of.Stream)
+	history, err := e.log.Reader.Stream(ctx, of.Tenant, of.Stream)
 	if err != nil || len(history) != 1 {
 		return err
 	}
-	state, err := e.log.State(ctx, of.Tenant, of.Stream)
+	state, err := e.log.Reader.State(ctx, of.Tenant, of.Stream)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (e *Eraser) RevokeKeys(
 func (e *Eraser) eachKey(ctx context.Context, tenant string, do func(prefix string, key domain.Key) error) error {
 	const page = 500
 	for after := ""; ; {
-		keys, err := e.log.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
+		keys, err := e.log.Reader.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
 		if err != nil {
 			return err
 		}
@@ -316,11 +316,11 @@ func (e *Eraser) note(of events.Order, left int) {
 // Erasure returns an order and its progress.
 func (e *Eraser) Erasure(ctx context.Context, tenant, id string) (found domain.ErasureProgress, err error) {
 	stream := domain.ErasureStreams.Of(id)
-	history, err := e.log.Stream(ctx, tenant, stream)
+	history, err := e.log.Reader.Stream(ctx, tenant, stream)
 	if err != nil {
 		return found, err
 	}
-	state, err := e.log.State(ctx, tenant, stream)
+	state, err := e.log.Reader.State(ctx, tenant, stream)
 	if err != nil {
 		return found, err
 	}
@@ -361,7 +361,7 @@ func (e *Eraser) Access(ctx context.Context, tenant, of string) (keys []string, 
 	if err != nil || isTenant {
 		return keys, nil, err
 	}
-	state, err := e.log.State(ctx, tenant, of)
+	state, err := e.log.Reader.State(ctx, tenant, of)
 	entry, _ := state.State.(domain.MemberEntry)
 	for _, m := range entry.Groups {
 		groups = append(groups, m.Group)
@@ -371,7 +371,7 @@ func (e *Eraser) Access(ctx context.Context, tenant, of string) (keys []string, 
 
 // OrderedBy tells whether p ordered an erasure, itself or on behalf of the same entity as now.
 func (e *Eraser) OrderedBy(ctx context.Context, p domain.Principal, id string) (bool, error) {
-	history, err := e.log.Stream(ctx, p.Tenant, domain.ErasureStreams.Of(id))
+	history, err := e.log.Reader.Stream(ctx, p.Tenant, domain.ErasureStreams.Of(id))
 	if err != nil || len(history) == 0 {
 		return false, err
 	}

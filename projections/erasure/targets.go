@@ -75,7 +75,7 @@ func (e *Eraser) named(ctx context.Context, tenant, of string) (n named, err err
 
 // namedSession is a session with its archives. Archives may exist after the session's messages are gone.
 func (e *Eraser) namedSession(ctx context.Context, tenant, of string) (n named, err error) {
-	stream, err := e.log.State(ctx, tenant, of)
+	stream, err := e.log.Reader.State(ctx, tenant, of)
 	if err != nil || !stream.Exists() {
 		return n, err
 	}
@@ -233,7 +233,7 @@ func (e *Eraser) related(
 func (e *Eraser) relatedSession(
 	ctx context.Context, tenant string, kin domain.LineageRelation,
 ) ([]domain.ErasureTarget, error) {
-	stream, err := e.log.State(ctx, tenant, kin.Stream)
+	stream, err := e.log.Reader.State(ctx, tenant, kin.Stream)
 	if err != nil {
 		return nil, err
 	}

@@ -32,11 +32,11 @@ func (w *world) remains(conversation string) []string {
 		w.learn()
 	}
 	proposer := review.Proposer{
-		Log: w.log, Reader: w.base, Writer: w.log, Logger: databasetest.Log(w.t),
-		Proposals: browse.Reports{Browser: w.base.Browser, Log: w.log.Log},
+		Log: w.log, Followers: w.followers, Reader: w.base.Browser, Searcher: w.base.Searcher, Writer: w.log, Logger: databasetest.Log(w.t),
+		Proposals: browse.Reports{Browser: w.base.Browser, Log: w.log},
 	}
 	var active []string
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, w.proposed, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.proposed, 500))(w.t)
 	must(proposer.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}))(w.t)
 	w.proposed += int64(len(page))
 	for _, k := range w.items() {

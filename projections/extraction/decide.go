@@ -19,6 +19,10 @@ import (
 type Reader interface {
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+}
+
+// Searcher searches existing knowledge.
+type Searcher interface {
 	// SearchAll answers complete searches, in order. It embeds equal texts once.
 	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 }
@@ -92,14 +96,16 @@ func sameScopes(x, y []domain.Scope) bool {
 }
 
 // decide decides on findings, by existing knowledge and by one another. It changes nothing.
-func (a assignment) decide(ctx context.Context, reader Reader, findings []LessonDraft) ([]domain.Lesson, error) {
+func (a assignment) decide(
+	ctx context.Context, reader Reader, searcher Searcher, findings []LessonDraft,
+) ([]domain.Lesson, error) {
 	var lessons []domain.Lesson
 	all := combined(findings)
 	slices.SortStableFunc(all, func(x, y LessonDraft) int { return a.said(x).Compare(a.said(y)) })
 	for i := range all {
 		all[i].Correction = all[i].Correction || retracts(all[i].Content)
 	}
-	similar, err := a.similar(ctx, reader, all)
+	similar, err := a.similar(ctx, searcher, all)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 // begin begins as a process does that knows nothing.
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: b.shelves, Browser: b.base, Summarizer: interrupted{model, b.summarizing},
-		Clean:          events.NewScrubbingWriter(b.log.Log, true).Clean,
+		Shelves: b.shelves, Browser: b.base.Browser, Summarizer: interrupted{model, b.summarizing},
+		Clean:          events.NewScrubbingWriter(b.log, true).Clean,
 		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
@@ -59,7 +59,7 @@ func (b *browsing) alone(ctx context.Context, do func(context.Context) error) er
 	if b.others {
 		return nil
 	}
-	return b.log.RunExclusively(ctx, domain.Directories, do)
+	return b.followers.RunExclusively(ctx, domain.Directories, do)
 }
 
 // chapter remembers what states of itself that it is about something.
@@ -76,7 +76,7 @@ func (b *browsing) chapter(name, about string) {
 // follows reads what is new in the log, and lets the model say what is due after so long.
 func (b *browsing) follows(later time.Duration) error {
 	b.t.Helper()
-	page := must(b.log.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
+	page := must(b.log.Reader.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
 	if len(page) > 0 {
 		change := must(b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page}))(b.t)
 		noError(b.t, b.db.Transact(b.t.Context(),

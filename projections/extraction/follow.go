@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 )
 
@@ -23,9 +24,11 @@ type SessionLog interface {
 
 // Options configure a [Worker].
 type Options struct {
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 	Writer    Writer
 	Reader    Reader
+	Searcher  Searcher
 	Archivist SessionLog
 	Extractor Extractor
 	Logger    *slog.Logger
@@ -60,7 +63,7 @@ func NewWorker(options Options) *Worker {
 
 // Follow makes the worker follow every tenant's log.
 func (w *Worker) Follow(router *message.Router) {
-	follow.AddPreparer(router, w.Log, domain.Extraction, w.Prepare)
+	follow.AddPreparer(router, w.Followers, domain.Extraction, w.Prepare)
 }
 
 // Prepare extracts the archives that a page commits, one after the other. After an error the page is retried;
@@ -100,7 +103,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		return err
 	}
 	a := w.assigned(event, commit)
-	state, err := w.Log.State(ctx, event.Tenant, event.Stream)
+	state, err := w.Log.Reader.State(ctx, event.Tenant, event.Stream)
 	if err != nil {
 		return err
 	}
@@ -222,7 +225,7 @@ func (w *Worker) decided(ctx context.Context, event domain.Event, commit domain.
 	}
 	a.messages = c.Messages
 	fact.Usage, fact.Summary = found.Usage, found.Summary
-	fact.Lessons, err = a.decide(ctx, w.Reader, found.Findings)
+	fact.Lessons, err = a.decide(ctx, w.Reader, w.Searcher, found.Findings)
 	return fact, err
 }
 
@@ -248,7 +251,7 @@ func (w *Worker) forget(task string) {
 // Status is the worker's progress on a tenant's log. Its error may also be the refusal of a model's endpoint, by
 // which archives fail without blocking the log.
 func (w *Worker) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
-	f, err := w.Log.SubscriptionStatus(ctx, domain.Extraction, tenant)
+	f, err := w.Followers.SubscriptionStatus(ctx, domain.Extraction, tenant)
 	if model, is := w.Extractor.(*Model); is && f.LastError == nil {
 		f.LastError = model.Refusal()
 	}
@@ -277,7 +280,7 @@ func (w *Worker) Retry(ctx context.Context) {
 
 // RetryDue requests a retry of all archives of all tenants that are due.
 func (w *Worker) RetryDue(ctx context.Context) error {
-	tenants, err := w.Log.Tenants(ctx)
+	tenants, err := w.Log.Reader.Tenants(ctx)
 	if err != nil {
 		return err
 	}
@@ -301,7 +304,7 @@ func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 			continue
 		}
 		asked[event.Stream] = true
-		stream, err := w.Log.State(ctx, tenant, event.Stream)
+		stream, err := w.Log.Reader.State(ctx, tenant, event.Stream)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 		if fact.Task != task || fact.Extractor != "built-in 6" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
-		archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
+		archive, err := w.base.Browser.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
 		if err != nil || archive.Text.URI != "viking://session/mia/s1/history/archive_001" || !slices.Equal(archive.Scopes, []domain.Scope{"user:mia"}) ||
 			!strings.Contains(archive.Text.Content, "assistant: Noted. chromedriver") {
 			t.Errorf("the archive: %+v, %v", archive, err)
@@ -47,7 +47,7 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 		if err != nil || causes[preference.DerivedFrom[0]].Name != "session.message_added" {
 			t.Errorf("%v, %v", causes, err)
 		}
-		kin, err := w.base.Lineage(t.Context(), w.by.Tenant, preference.ID)
+		kin, err := w.base.Browser.Lineage(t.Context(), w.by.Tenant, preference.ID)
 		if err != nil || len(kin) != 1 || kin[0].Stream != "session:mia/s1" || kin[0].ID != "" || kin[0].Relation != domain.Derives {
 			t.Errorf("lineage %v, %v", kin, err)
 		}
@@ -118,11 +118,11 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			t.Errorf("%d items were deleted", got)
 		}
 		merged := w.settled("s1", 3).(domain.SessionExtracted).Lessons[0]
-		k, err := w.base.Find(t.Context(), w.by.Tenant, merged.Item)
+		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, merged.Item)
 		if err != nil || k.Text.Content != "I prefer tabs for indentation.\nI like elastic tabstops for indentation." || k.Helpful != 2 || len(merged.Neighbours) == 0 {
 			t.Errorf("merged: %+v, %v", k, err)
 		}
-		stream, err := w.log.State(t.Context(), w.by.Tenant, "session:mia/s1")
+		stream, err := w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1")
 		if s := stream.State.(domain.Session); err != nil || s.Processed != len(steps) || s.Failed != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
@@ -228,7 +228,7 @@ func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
 		w.learn()
 		lesson := w.settled("s1", 1).(domain.SessionExtracted).Lessons[0]
-		k, err := w.base.Find(t.Context(), w.by.Tenant, lesson.Item)
+		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, lesson.Item)
 		if want := "viking://agent/memories/tools/" + lesson.Item + ".md"; err != nil || k.Text.URI != want || !slices.Equal(k.Scopes, []domain.Scope{domain.Public}) {
 			t.Errorf("it lies at %s for %v, %v; want %s", k.Text.URI, k.Scopes, err, want)
 		}
@@ -302,7 +302,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			w.hold(session, talk("I prefer tabs for "+session+"."))
 			w.learn()
 		}
-		eraser := projections.NewEraser(w.base, w.log.Log, databasetest.Log(t))
+		eraser := projections.NewEraser(w.base, w.log, databasetest.Log(t))
 		learned := func(session string) *domain.Knowledge {
 			for _, k := range w.items() {
 				if k.Source.TraceID == session {
@@ -335,7 +335,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			noError(t, eraser.CarryOut(t.Context()))
 			for n := range 3 {
 				name := fmt.Sprint("session:mia/s", n+1)
-				archive, err := w.base.Find(t.Context(), w.by.Tenant, domain.ArchiveItem(name, 1))
+				archive, err := w.base.Browser.Find(t.Context(), w.by.Tenant, domain.ArchiveItem(name, 1))
 				if gone := err == nil && archive.Status == domain.IsErased; err != nil || gone != (n <= i) {
 					t.Errorf("after %s: the archive of %s is %+v, %v", session, name, archive, err)
 				}

@@ -89,7 +89,7 @@ func outcome(w *world) []string {
 	for _, name := range []string{"s0", "s1", "s2", "s3", "s9"} {
 		all = append(all, fmt.Sprint(name, " ", w.decisions(name, 1)))
 	}
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
 	names := map[string]int{}
 	for _, event := range page {
 		names[event.Name]++
@@ -168,7 +168,7 @@ func learnAsChild(t *testing.T, url string) {
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
-	noError(t, w.log.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
+	noError(t, w.followers.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
 	stop()
 	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
 		t.Error(err)
@@ -194,12 +194,12 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 				noError(t, w.worker.RetryDue(t.Context()))
 			}
 			w.learn()
-			stream := must(w.log.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
+			stream := must(w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
 			return stream.State.(domain.Session).Failed
 		}
 		recorded := func() (failures, requests int) {
 			t.Helper()
-			page := must(w.log.Read(t.Context(), w.by.Tenant, 0, 500))(t)
+			page := must(w.log.Reader.Read(t.Context(), w.by.Tenant, 0, 500))(t)
 			for _, event := range page {
 				switch event.Fact.(type) {
 				case domain.ExtractionFailed:
@@ -241,7 +241,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		if !is || fact.Retry != 2 || fact.Task != task || len(fact.Lessons) != 1 || len(w.items()) != 2 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
 		}
-		found, err := (sessions.Sessions{Log: w.log}).Task(t.Context(), w.by, task)
+		found, err := (sessions.Sessions{Log: w.log, Followers: w.followers}).Task(t.Context(), w.by, task)
 		if err != nil || found.Extracted == nil || found.Failed != nil {
 			t.Errorf("task %+v, %v", found, err)
 		}

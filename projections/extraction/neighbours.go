@@ -18,7 +18,7 @@ const neighbours = 5
 
 // similar finds, for every finding, the items that say something like it and that the owner or the commit's audience
 // may see. All are asked for at once; nothing changes what is known until everything is decided.
-func (a assignment) similar(ctx context.Context, reader Reader, findings []LessonDraft) ([][]domain.Found, error) {
+func (a assignment) similar(ctx context.Context, searcher Searcher, findings []LessonDraft) ([][]domain.Found, error) {
 	similar := make([][]domain.Found, len(findings))
 	var searches []domain.Search
 	var places []int
@@ -36,7 +36,7 @@ func (a assignment) similar(ctx context.Context, reader Reader, findings []Lesso
 		}
 		searches, places = append(searches, search), append(places, i)
 	}
-	answers, err := reader.SearchAll(ctx, searches)
+	answers, err := searcher.SearchAll(ctx, searches)
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
 			}
 			bo := w.by
 			bo.Subject, bo.Role = "user:bo", domain.Member
-			page := must(w.base.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
+			page := must(w.base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
 			for _, k := range page.Items {
 				if strings.Contains(fmt.Sprintf("%+v", k.Text), "zqzq") {
 					rt.Fatalf("%v may see %+v", k.Scopes, k.Text)
@@ -223,7 +223,7 @@ func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 				!slices.Equal(lessons[i].Scopes, want) || len(lessons[i].Sources) != 1 {
 				t.Errorf("%s: %+v, want a case for %v", test.session, lessons, want)
 			}
-			page, err := w.base.List(t.Context(), domain.List{By: bo, Limit: 100})
+			page, err := w.base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100})
 			if err != nil || len(page.Items) != test.found {
 				t.Errorf("%s: another member finds %+v, %v", test.session, page.Items, err)
 			}

@@ -19,9 +19,9 @@ import (
 
 // SummaryOptions configure [Summaries].
 type SummaryOptions struct {
-	Log    *follow.Log
-	Writer Writer
-	Reader interface {
+	Followers *follow.Followers
+	Writer    Writer
+	Reader    interface {
 		Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
 		Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 	}
@@ -50,7 +50,7 @@ func NewSummaries(options SummaryOptions) *Summaries {
 
 // Follow makes the summaries follow every tenant's log, from its beginning.
 func (s *Summaries) Follow(router *message.Router) {
-	follow.AddPreparer(router, s.Log, domain.Summaries, s.Prepare)
+	follow.AddPreparer(router, s.Followers, domain.Summaries, s.Prepare)
 }
 
 // Prepare summarises the current text of the items in a page of the log. After an error the page is retried; finished
@@ -186,7 +186,7 @@ func (s *Summaries) forget(newest map[string]string) {
 
 // Status is the summaries' progress on a tenant's log.
 func (s *Summaries) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
-	f, err := s.Log.SubscriptionStatus(ctx, domain.Summaries, tenant)
+	f, err := s.Followers.SubscriptionStatus(ctx, domain.Summaries, tenant)
 	return f.Describe(domain.ProjectionStatus{
 		Name: domain.Summaries, Version: 1, State: "active", Settings: map[string]string{"summarizer": s.Summarizer.Name()},
 	}), err

@@ -56,14 +56,14 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Log: s.log, Writer: events.NewScrubbingWriter(s.log.Log, true), Reader: s.base, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Followers: s.followers, Writer: events.NewScrubbingWriter(s.log, true), Reader: s.base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
 	})
 }
 
 // take takes in what is new in the log.
 func (s *summarizing) take() error {
 	s.t.Helper()
-	page := must(s.log.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
+	page := must(s.log.Reader.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
 	if _, err := s.summaries.Prepare(s.t.Context(), follow.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *summarizing) keeps(id, abstract, overview string, requests int) {
 
 func (s *summarizing) item(id string) *domain.Knowledge {
 	s.t.Helper()
-	k := must(s.base.Find(s.t.Context(), s.by.Tenant, id))(s.t)
+	k := must(s.base.Browser.Find(s.t.Context(), s.by.Tenant, id))(s.t)
 	return k
 }
 
@@ -129,7 +129,7 @@ func TestAModelSummarisesWhatIsLong(t *testing.T) {
 		if len(again.requests) != 0 {
 			t.Errorf("%d requests after a restart", len(again.requests))
 		}
-		page, err := s.log.Read(t.Context(), s.by.Tenant, 3, 1)
+		page, err := s.log.Reader.Read(t.Context(), s.by.Tenant, 3, 1)
 		if err != nil || len(page) != 1 || page[0].Actor != "agent:annals" || page[0].ReasonCode != "summarised by model gpt-test" || page[0].CausationID == "" {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -187,7 +187,7 @@ func TestASummaryLosesAgainstPeople(t *testing.T) {
 
 func (s *summarizing) head() int64 {
 	s.t.Helper()
-	position, _, err := s.log.Head(s.t.Context(), s.by.Tenant)
+	position, _, err := s.log.Reader.Head(s.t.Context(), s.by.Tenant)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestSummariesFollowTheLog(t *testing.T) {
 		position := s.head()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.log.Await(ctx, domain.Summaries, s.by.Tenant, position); err != nil {
+		if err := s.followers.Await(ctx, domain.Summaries, s.by.Tenant, position); err != nil {
 			t.Error(err)
 		}
 		if k := s.item("handbook"); k.Text.Abstract != "How deployments go." {

@@ -27,16 +27,17 @@ const mia domain.Entity = "user:mia"
 
 // world is a log whose sessions are extracted page by page, as a handler would.
 type world struct {
-	t        *testing.T
-	log      *follow.Log
-	base     *projections.Knowledge
-	by       domain.Principal
-	read     int64
-	proposed int64 // until here, the reviewer followed
-	worker   *extraction.Worker
-	broken   *breakable
-	logged   *bytes.Buffer  // by the worker
-	scopes   []domain.Scope // that commits ask for
+	t         *testing.T
+	log       *events.Log
+	followers *follow.Followers
+	base      *projections.Knowledge
+	by        domain.Principal
+	read      int64
+	proposed  int64 // until here, the reviewer followed
+	worker    *extraction.Worker
+	broken    *breakable
+	logged    *bytes.Buffer  // by the worker
+	scopes    []domain.Scope // that commits ask for
 }
 
 // breakable is a writer that stops in the middle.
@@ -111,18 +112,19 @@ func newWorldWith(t *testing.T, db *database.DB, extractor extraction.Extractor,
 	t.Helper()
 	base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 	options.Logger = databasetest.Log(t)
-	log := follow.NewLog(db, base, options)
+	options.Selection = base.Browser
+	log, followers := follow.NewLog(db, base.Projection, options)
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
 	w := &world{
-		t: t, log: log, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1},
+		t: t, log: log, followers: followers, base: base, by: domain.OpenPrincipal(), broken: &breakable{Writer: log, left: -1},
 		logged: &bytes.Buffer{},
 	}
 	w.worker = extraction.NewWorker(extraction.Options{
-		Log: log, Writer: w.broken, Reader: base, Archivist: sessions.Sessions{Log: log}, Extractor: extractor,
+		Log: log, Followers: followers, Writer: w.broken, Reader: base.Browser, Searcher: base.Searcher, Archivist: sessions.Sessions{Log: log, Followers: followers}, Extractor: extractor,
 		Now:    options.Clock,
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.logged), nil)),
 	})
@@ -158,7 +160,7 @@ func (w *world) hold(session string, c extraction.Conversation) (task string) {
 
 // follow takes in what is new in the log.
 func (w *world) follow() error {
-	page := must(w.log.Read(w.t.Context(), w.by.Tenant, w.read, 500))(w.t)
+	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.read, 500))(w.t)
 	if _, err := w.worker.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}); err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func (w *world) learn() {
 // items are those of a status but for archives, in the order in which they were remembered.
 func (w *world) items(statuses ...domain.Status) []*domain.Knowledge {
 	w.t.Helper()
-	page, err := w.base.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
+	page, err := w.base.Browser.List(w.t.Context(), domain.List{By: w.by, Filter: domain.Filter{Statuses: statuses}, Limit: 100})
 	if err != nil {
 		w.t.Fatal(err)
 	}

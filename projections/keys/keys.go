@@ -41,7 +41,7 @@ var isKey = events.OfKind("stream", domain.KeyStreams)
 // Key finds a key by its prefix, in any tenant, with one look-up in an index. A revocation by any process is
 // therefore effective at once. The error matches [domain.ErrNotFound] if there is no such key.
 func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error) {
-	tenant, found, err := k.log.StateAnywhere(ctx, domain.KeyStreams.Of(prefix), isKey)
+	tenant, found, err := k.log.Reader.StateAnywhere(ctx, domain.KeyStreams.Of(prefix), isKey)
 	if err != nil {
 		return "", key, err
 	}
@@ -77,7 +77,7 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 	const page = 500
 	list := []domain.IssuedKey{}
 	for after := ""; ; {
-		some, err := k.log.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
+		some, err := k.log.Reader.States(ctx, tenant, domain.KeyStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
@@ -111,14 +111,14 @@ func (k *Keys) Everywhere(
 	ctx context.Context,
 ) (given map[string][]domain.IssuedKey, users map[string][]domain.MemberEntry, err error) {
 	given, users = map[string][]domain.IssuedKey{}, map[string][]domain.MemberEntry{}
-	err = k.log.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
+	err = k.log.Reader.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
 			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyStreams.ID(s.Name)})
 		}
 	})
 	if err == nil {
 		isUser := events.OfKind("stream", domain.MemberStreams(domain.User))
-		err = k.log.EachState(ctx, isUser, func(tenant string, s domain.Stream) {
+		err = k.log.Reader.EachState(ctx, isUser, func(tenant string, s domain.Stream) {
 			if entry, is := s.State.(domain.MemberEntry); is {
 				users[tenant] = append(users[tenant], entry)
 				for i, key := range given[tenant] {
@@ -172,7 +172,7 @@ func (k *Keys) Tenants(ctx context.Context) ([]domain.NamedTenant, error) {
 	const page = 500
 	list := []domain.NamedTenant{{Name: domain.DefaultTenant}}
 	for after := ""; ; {
-		some, err := k.log.States(ctx, domain.SystemTenant, domain.TenantStreams.Of(""), after, page)
+		some, err := k.log.Reader.States(ctx, domain.SystemTenant, domain.TenantStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (k *Keys) Lives(ctx context.Context, name string) (bool, error) {
 }
 
 func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
-	return k.log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(name))
+	return k.log.Reader.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(name))
 }
 
 // unseen is half the time that a first key from another process may go unnoticed: while one caller looks, the others

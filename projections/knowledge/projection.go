@@ -22,13 +22,13 @@ var _ events.Inline = (*Projection)(nil)
 
 // Projection is the projection that is written in the transaction of the append.
 type Projection struct {
-	*catalogue.Catalogue
-	keep    catalogue.KeepFunc
-	erasers []catalogue.EraseFunc // of the other projections
+	catalogue *catalogue.Catalogue
+	keep      catalogue.KeepFunc
+	erasers   []catalogue.EraseFunc // of the other projections
 }
 
 func New(c *catalogue.Catalogue, keep catalogue.KeepFunc, erasers ...catalogue.EraseFunc) *Projection {
-	return &Projection{Catalogue: c, keep: keep, erasers: erasers}
+	return &Projection{catalogue: c, keep: keep, erasers: erasers}
 }
 
 // stages write all written versions. Commands decide on the state of the active one. Secondary versions are read and
@@ -43,7 +43,7 @@ func (p *Projection) Load(
 	ctx context.Context, tx bun.IDB, tenant string, commands []domain.Command, first database.Batch,
 ) (events.Stage, error) {
 	wants := collect(commands)
-	known := p.VersionSet.Load()
+	known := p.catalogue.VersionSet.Load()
 	if time.Since(known.ReadAt) > catalogue.VersionSetAge {
 		known = &catalogue.VersionSet{}
 	}
@@ -54,10 +54,10 @@ func (p *Projection) Load(
 		}
 		first = nil // has run
 		isKnown := known.Matches(entries)
-		if known, err = p.NewVersionSet(ctx, tx, entries); err != nil {
+		if known, err = p.catalogue.NewVersionSet(ctx, tx, entries); err != nil {
 			return nil, err
 		}
-		p.VersionSet.Store(known)
+		p.catalogue.VersionSet.Store(known)
 		if isKnown {
 			return all, nil
 		}
@@ -73,20 +73,20 @@ func (p *Projection) open(
 	for _, r := range first {
 		reads = append(reads, rows.ReadFor(r))
 	}
-	if p.DB.Engine == database.Postgres {
+	if p.catalogue.DB.Engine == database.Postgres {
 		reads = append(reads, rows.ReadNothing(tx.NewRaw(catalogue.HoldVersions)))
 	}
-	reads = append(reads, p.ReadVersionSet(func(e *catalogue.Entry) { entries = append(entries, *e) }))
+	reads = append(reads, p.catalogue.ReadVersionSet(func(e *catalogue.Entry) { entries = append(entries, *e) }))
 	var all stages
 	for _, v := range known.Versions { // none if they are not known yet
-		s := NewStage(ctx, p.Catalogue, v, tx, tenant)
+		s := NewStage(ctx, p.catalogue, v, tx, tenant)
 		s.prepared, s.keep, s.erasers = w.prepared, p.keep, p.erasers
 		all = append(all, s)
 	}
 	if len(all) > 0 {
 		reads = append(reads, all[0].Reads(w)...)
 	}
-	if err := rows.ReadAll(ctx, p.DB, tx, reads); err != nil {
+	if err := rows.ReadAll(ctx, p.catalogue.DB, tx, reads); err != nil {
 		return all, entries, err
 	}
 	if len(all) > 0 {
@@ -95,7 +95,7 @@ func (p *Projection) open(
 		}
 	}
 	return all, entries, all.isolated(ctx, func(s *Stage) error {
-		if err := rows.ReadAll(ctx, p.DB, tx, s.Reads(w)); err != nil {
+		if err := rows.ReadAll(ctx, p.catalogue.DB, tx, s.Reads(w)); err != nil {
 			return err
 		}
 		return s.recall()
@@ -277,7 +277,7 @@ func (p *Projection) Prepare(command domain.Command) domain.Command {
 	}
 	item := domain.Knowledge{Text: remember.Knowledge.Text, Source: remember.Knowledge.Source}
 	wordings := map[string]words.ItemTerms{}
-	for _, v := range p.VersionSet.Load().Versions {
+	for _, v := range p.catalogue.VersionSet.Load().Versions {
 		if _, cut := wordings[v.Tokenizer.Version]; !cut && !v.Unsupported {
 			wordings[v.Tokenizer.Version] = words.ItemTermsOf(v.Tokenizer, &item)
 		}

@@ -183,7 +183,7 @@ func (p *Projection) askPresent(
 	ctx context.Context, tenant string, position int64, ask func() error,
 ) (answered bool, err error) {
 	isHead := func() bool {
-		head, _, headErr := p.log.Head(ctx, tenant)
+		head, _, headErr := p.log.Reader.Head(ctx, tenant)
 		err = headErr
 		return err == nil && head == position
 	}

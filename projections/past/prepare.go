@@ -60,7 +60,7 @@ func (p *Projection) loadItems(ctx context.Context, page follow.Page, retold row
 	if len(streams) == 0 {
 		return formers, p.votes(ctx, page, formers)
 	}
-	began, err := p.log.Beginnings(ctx, page.Tenant, streams)
+	began, err := p.log.Reader.Beginnings(ctx, page.Tenant, streams)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (p *Projection) loadTexts(ctx context.Context, page follow.Page, formers ma
 	if len(revised) == 0 {
 		return nil
 	}
-	facts, err := p.log.Facts(ctx, page.Tenant, positions)
+	facts, err := p.log.Reader.Snapshot.Facts(ctx, page.Tenant, positions)
 	if err != nil {
 		return err
 	}

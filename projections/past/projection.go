@@ -11,6 +11,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/catalogue"
@@ -27,7 +28,8 @@ type Projection struct {
 	models    *vectors.Models
 	browser   *browse.Browser
 	searcher  *search.Searcher
-	log       *follow.Log
+	log       *events.Log
+	followers *follow.Followers
 	Tables    rows.PastTables
 	patience  time.Duration
 	earlier   *Projection // what it has read is not read anew yet; nil if there is none
@@ -45,7 +47,7 @@ const maxWait = 2 * time.Second
 // differs from this release's, a version is begun beside it. The earlier one answers what that has not read yet.
 func Open(
 	ctx context.Context, p *catalogue.Catalogue, models *vectors.Models, browser *browse.Browser,
-	searcher *search.Searcher, log *follow.Log,
+	searcher *search.Searcher, log *events.Log, followers *follow.Followers,
 ) (*Projection, error) {
 	settings := map[string]string{"fold": foldName, "tokenizer": p.Tokenizers[0].Version}
 	var past *Projection
@@ -179,14 +181,14 @@ func (p *Projection) Name() string { return fmt.Sprintf("%s_%d", catalogue.PastN
 
 // Follow lets the projection follow the log as a handler of the router.
 func (p *Projection) Follow(router *message.Router) {
-	follow.AddPreparer(router, p.log, p.Name(), p.Prepare)
+	follow.AddPreparer(router, p.followers, p.Name(), p.Prepare)
 }
 
 // BeginAnew empties a tenant's tables and lets the projection read the log again from its beginning, in the
 // background. Meanwhile questions about the tenant's past wait, and are refused after a while. Other questions are
 // not affected.
 func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
-	return p.log.Reset(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
+	return p.followers.Reset(ctx, p.Name(), tenant, func(ctx context.Context, tx bun.IDB) error {
 		for _, table := range p.Tables.All() {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM ? WHERE tenant = ?", table, tenant); err != nil {
 				return fmt.Errorf("clear the past: %w", err)
@@ -198,7 +200,7 @@ func (p *Projection) BeginAnew(ctx context.Context, tenant string) error {
 
 // Status is the state of the projection.
 func (p *Projection) Status(
-	ctx context.Context, log *follow.Log, tenant string, head int64,
+	ctx context.Context, followers *follow.Followers, tenant string, head int64,
 ) (domain.ProjectionStatus, error) {
 	s := domain.ProjectionStatus{
 		Name: catalogue.PastName, Version: p.Tables.Version, State: catalogue.StateActive, Head: head,
@@ -210,6 +212,6 @@ func (p *Projection) Status(
 		return s, rows.Failed(ctx, "read the catalogue", err)
 	}
 	s.Settings, s.CreatedAt, s.UpdatedAt = e.Settings, e.CreatedAt.Time, e.UpdatedAt.Time
-	f, err := log.SubscriptionStatus(ctx, p.Name(), tenant)
+	f, err := followers.SubscriptionStatus(ctx, p.Name(), tenant)
 	return f.Describe(s), err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -27,7 +26,7 @@ type Versions struct {
 
 // begin finds the version that is being built, or creates the next one: its tables, and for each tenant the position
 // up to which it will be loaded.
-func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.RebuildOrder) (catalogue.Version, error) {
+func (p *Versions) begin(ctx context.Context, log *events.Log, order domain.RebuildOrder) (catalogue.Version, error) {
 	if err := p.Reload(ctx, p.DB); err != nil {
 		return catalogue.Version{}, err
 	}
@@ -88,7 +87,7 @@ func (p *Versions) begin(ctx context.Context, log *follow.Log, order domain.Rebu
 	return v, rows.WithRemedy(err)
 }
 
-func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v catalogue.Version) error {
+func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *events.Log, v catalogue.Version) error {
 	made, err := catalogue.Definition(p.DB.Engine, v.Version, v.State)
 	if err != nil {
 		return err
@@ -99,12 +98,12 @@ func (p *Versions) prepare(ctx context.Context, tx bun.IDB, log *follow.Log, v c
 	if _, err := tx.NewInsert().Model(&v.Entry).Exec(ctx); err != nil {
 		return err
 	}
-	tenants, err := log.Tenants(ctx)
+	tenants, err := log.Reader.Tenants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, tenant := range tenants { // catchUp reads later tenants from their beginning
-		position, eventID, err := log.Head(ctx, tenant)
+		position, eventID, err := log.Reader.Head(ctx, tenant)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	if page.After, page.AfterID, err = holdCheckpoint(ctx, tx, r.Versions.DB.Engine, v, tenant); err != nil {
 		return 0, err
 	}
-	if page.Events, err = r.log.Read(ctx, tenant, page.After, catchUpPage); err != nil {
+	if page.Events, err = r.log.Reader.Read(ctx, tenant, page.After, catchUpPage); err != nil {
 		return 0, err
 	}
 	if len(page.Events) == 0 {
@@ -133,7 +133,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	if err := script.Execute(ctx, tx); err != nil {
 		return 0, err
 	}
-	return len(page.Events), r.log.Advance(ctx, tx, v.Checkpoint(), page)
+	return len(page.Events), r.followers.Advance(ctx, tx, v.Checkpoint(), page)
 }
 
 // holdCheckpoint reads and locks a version's checkpoint until the transaction ends. A transaction whose COMMIT was

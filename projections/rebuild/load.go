@@ -171,7 +171,7 @@ func (r *Rebuilder) cut(
 // loadSlice folds a slice and writes its rows, in parts that fit into memory. Each part is one transaction, which
 // also records how far it goes.
 func (r *Rebuilder) loadSlice(ctx context.Context, log events.Snapshot, now *run, s sliceRow) error {
-	upTo, _, _, err := r.log.Checkpoint(ctx, now.version.Checkpoint(), s.Tenant)
+	upTo, _, _, err := r.followers.Checkpoint(ctx, now.version.Checkpoint(), s.Tenant)
 	if err != nil {
 		return err
 	}

@@ -96,12 +96,12 @@ func (r Rebuilds) estimate(ctx context.Context, plan *domain.RebuildPlan) error 
 		return err
 	}
 	plan.Streams = items
-	tenants, err := r.log.Tenants(ctx)
+	tenants, err := r.log.Reader.Tenants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, tenant := range tenants {
-		events, err := r.log.Count(ctx, tenant, domain.KnowledgeStream(""))
+		events, err := r.log.Reader.Count(ctx, tenant, domain.KnowledgeStream(""))
 		if err != nil {
 			return err
 		}

@@ -22,10 +22,11 @@ import (
 // One rebuild runs at a time. It has no publisher, so that no side effect can happen twice. It is safe for concurrent
 // use. Its owner closes it before the log.
 type Rebuilder struct {
-	Versions *Versions
-	models   *vectors.Models
-	log      *follow.Log
-	Logger   *slog.Logger
+	Versions  *Versions
+	models    *vectors.Models
+	log       *events.Log
+	followers *follow.Followers
+	Logger    *slog.Logger
 
 	SliceStreams, BatchRows int
 
@@ -39,11 +40,11 @@ type Rebuilder struct {
 }
 
 // New makes a rebuilder for versions and their log. From then on the log records changes of the versions.
-func New(p *Versions, models *vectors.Models, log *follow.Log) *Rebuilder {
-	p.history.Store(log.Log)
+func New(p *Versions, models *vectors.Models, log *events.Log, followers *follow.Followers) *Rebuilder {
+	p.history.Store(log)
 	ctx, stop := context.WithCancel(database.ForEveryTenant(context.Background()))
 	return &Rebuilder{
-		Versions: p, models: models, log: log, Logger: p.Log,
+		Versions: p, models: models, log: log, followers: followers, Logger: p.Log,
 		SliceStreams: sliceStreams, BatchRows: catalogue.BatchRows(p.DB.Engine),
 		ctx: ctx, stop: stop,
 	}
@@ -212,7 +213,7 @@ func (r *Rebuilder) underLease(begin func() (v catalogue.Version, found bool, er
 	began := make(chan *run, 1) // is closed if there is nothing to build
 	r.runs.Go(func() {
 		var now *run
-		leased := r.log.RunExclusively(r.ctx, leaseName, func(ctx context.Context) error {
+		leased := r.followers.RunExclusively(r.ctx, leaseName, func(ctx context.Context) error {
 			taken = true
 			var v catalogue.Version
 			var found bool
@@ -430,7 +431,7 @@ func (r *Rebuilder) Wait(ctx context.Context) error {
 
 // repairStates computes the states of other streams again (keys, sessions, scrubbing rules) where they differ from
 // the log, if the order asks for a repair. States have a single version, so they are written in place.
-func repairStates(ctx context.Context, p *Versions, log *follow.Log, v catalogue.Version) error {
+func repairStates(ctx context.Context, p *Versions, log *events.Log, v catalogue.Version) error {
 	if v.Settings[catalogue.SettingRepair] == "" {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (p *Versions) recordGivenUp(ctx context.Context) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	known, err := log.State(ctx, domain.SystemTenant, domain.ProjectionStream(catalogue.KnowledgeName))
+	known, err := log.Reader.State(ctx, domain.SystemTenant, domain.ProjectionStream(catalogue.KnowledgeName))
 	if err != nil {
 		return err
 	}

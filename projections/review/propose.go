@@ -11,6 +11,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/background"
 	"github.com/annals-kb/annals/events/follow"
 )
@@ -25,6 +26,10 @@ const mostOpen = 5
 type Reader interface {
 	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+}
+
+// Searcher finds and compares similar items.
+type Searcher interface {
 	// Similar finds items that say the same as an item, contradict it or resemble it.
 	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
 	// Compare compares items by rules.
@@ -52,8 +57,10 @@ type Judge interface {
 // derived from it.
 type Proposer struct {
 	Off       bool // it proposes and closes nothing
-	Log       *follow.Log
+	Log       *events.Log
+	Followers *follow.Followers
 	Reader    Reader
+	Searcher  Searcher
 	Proposals Proposals
 	Writer    Writer
 	Judge     Judge // nil: rules decide
@@ -61,7 +68,9 @@ type Proposer struct {
 }
 
 // Follow makes the proposer follow every tenant's log.
-func (p Proposer) Follow(router *message.Router) { follow.AddPreparer(router, p.Log, name, p.Prepare) }
+func (p Proposer) Follow(router *message.Router) {
+	follow.AddPreparer(router, p.Followers, name, p.Prepare)
+}
 
 // Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
 // id of a proposal follows from the items. After an error of the judge, rules decide for the rest of the page.
@@ -176,7 +185,7 @@ func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.
 		return !full, nil
 	}
 	streams := []string{domain.KnowledgeStream(item.ID), domain.KnowledgeStream(other.ID)}
-	revised, err := p.Log.NewestOf(ctx, tenant, streams, []string{domain.Revised{}.Name(), domain.Redacted{}.Name()})
+	revised, err := p.Log.Reader.NewestOf(ctx, tenant, streams, []string{domain.Revised{}.Name(), domain.Redacted{}.Name()})
 	return slices.ContainsFunc(streams, func(s string) bool { return revised[s].RecordedAt.After(decided) }), err
 }
 
@@ -196,7 +205,7 @@ var errJudge = errors.New("judge")
 func (p Proposer) pairs(
 	ctx context.Context, tenant string, item *domain.Knowledge, open []domain.RecordedProposal,
 ) (pairs []pair, err error) {
-	similar, err := p.Reader.Similar(ctx, by(tenant), item)
+	similar, err := p.Searcher.Similar(ctx, by(tenant), item)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +228,7 @@ func (p Proposer) pairs(
 			}
 		}
 		if s.Kind == "" {
-			s = p.Reader.Compare(item, s.Knowledge)
+			s = p.Searcher.Compare(item, s.Knowledge)
 		}
 		shared := func(scope domain.Scope) bool { return slices.Contains(item.Scopes, scope) }
 		switch { // people decide whether it says the same, or may hold, too

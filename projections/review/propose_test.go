@@ -22,11 +22,12 @@ import (
 // world is a log that a proposer follows page by page.
 type world struct {
 	*testing.T
-	log      *follow.Log
-	reports  browse.Reports
-	proposer review.Proposer
-	by       domain.Principal
-	read     int64
+	log       *events.Log
+	followers *follow.Followers
+	reports   browse.Reports
+	proposer  review.Proposer
+	by        domain.Principal
+	read      int64
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -37,14 +38,14 @@ func each(t *testing.T, test func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t)})
+		log, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t)})
 		t.Cleanup(func() {
 			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 				t.Error(err)
 			}
 		})
-		w := &world{T: t, log: log, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log.Log}}
-		w.proposer = review.Proposer{Log: log, Reader: base, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
+		w := &world{T: t, log: log, followers: followers, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log}}
+		w.proposer = review.Proposer{Log: log, Followers: followers, Reader: base.Browser, Searcher: base.Searcher, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
 		test(w)
 	})
 }
@@ -73,7 +74,7 @@ func (w *world) follow(again bool) {
 	if again {
 		w.read = 0
 	}
-	page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+	page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
 	if err == nil {
 		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
 	}
@@ -156,7 +157,7 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.do(erase)
 		w.proposer.Off = true
-		page, err := w.log.Read(w.Context(), w.by.Tenant, w.read, 500)
+		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		}
 		w.proposer.Writer = healthy
 		w.follow(false)
-		events, err := w.log.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
+		events, err := w.log.Reader.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
 			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
 		}
@@ -280,7 +281,7 @@ func TestAPageThatFailsIsReadAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("a", tuesday, "team:pay")
 		w.remember("b", wednesday, "team:pay")
-		page, err := w.log.Read(w.Context(), w.by.Tenant, 0, 500)
+		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, 0, 500)
 		if err != nil {
 			w.Fatal(err)
 		}

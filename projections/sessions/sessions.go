@@ -5,12 +5,16 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 )
 
 // Sessions answers questions about sessions. It reads messages from the log, and the rest from the state of the
 // session's stream.
-type Sessions struct{ Log *follow.Log }
+type Sessions struct {
+	Log       *events.Log
+	Followers *follow.Followers
+}
 
 // Find returns a session of an owner. The error matches [domain.ErrNotFound] if it does not exist, was deleted, or is
 // not visible to by.
@@ -21,7 +25,7 @@ func (s Sessions) Find(
 	if target.Validate() != nil || !by.MaySeeSession(target.Stream()) {
 		return domain.Stream{}, domain.Session{}, domain.NoSession(id)
 	}
-	stream, err := s.Log.State(ctx, by.Tenant, target.Stream())
+	stream, err := s.Log.Reader.State(ctx, by.Tenant, target.Stream())
 	if err != nil {
 		return stream, domain.Session{}, err
 	}
@@ -34,7 +38,7 @@ func (s Sessions) Find(
 
 // LearnedFor is the tenant's rule for lessons; empty if it was never set.
 func (s Sessions) LearnedFor(ctx context.Context, tenant string) (domain.LearnedFor, error) {
-	stream, err := s.Log.State(ctx, tenant, domain.LearningStream)
+	stream, err := s.Log.Reader.State(ctx, tenant, domain.LearningStream)
 	rule, _ := stream.State.(domain.LearningChanged)
 	return rule.LearnedFor, err
 }
@@ -52,7 +56,7 @@ func (s Sessions) List(
 		after = prefix + after
 	}
 	for len(list) < limit {
-		page, err := s.Log.States(ctx, by.Tenant, prefix, after, limit)
+		page, err := s.Log.Reader.States(ctx, by.Tenant, prefix, after, limit)
 		if err != nil || len(page) == 0 {
 			return list, false, err
 		}
@@ -213,7 +217,7 @@ func (s Sessions) Tasks(ctx context.Context, q domain.TaskQuery) ([]domain.Task,
 
 // done is the position up to which extraction has read the tenant's log.
 func (s Sessions) done(ctx context.Context, tenant string) (int64, error) {
-	position, _, _, err := s.Log.Checkpoint(ctx, domain.Extraction, tenant)
+	position, _, _, err := s.Followers.Checkpoint(ctx, domain.Extraction, tenant)
 	return position, err
 }
 
@@ -243,5 +247,5 @@ func taskOf(commit, settled domain.Event, found bool, done int64) domain.Task {
 
 // AwaitExtraction returns when extraction is done with all commits up to a position.
 func (s Sessions) AwaitExtraction(ctx context.Context, tenant string, position int64) error {
-	return s.Log.Await(ctx, domain.Extraction, tenant, position)
+	return s.Followers.Await(ctx, domain.Extraction, tenant, position)
 }

@@ -18,7 +18,7 @@ const Name = "subscriptions"
 
 // Follow makes it follow every tenant's log.
 func (s *Subscriptions) Follow(router *message.Router) {
-	follow.AddPreparer(router, s.Log, Name, s.prepare)
+	follow.AddPreparer(router, s.Followers, Name, s.prepare)
 }
 
 // pageChange is what a page leads to.

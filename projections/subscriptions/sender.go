@@ -57,7 +57,7 @@ func (s sender) work(ctx context.Context) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	return s.Log.RunExclusively(ctx, "webhooks", s.postDue)
+	return s.Followers.RunExclusively(ctx, "webhooks", s.postDue)
 }
 
 // postDue posts until nothing is due. A receiver has its turn as soon as another one has had it, so that a slow one

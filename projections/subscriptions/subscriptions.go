@@ -21,9 +21,10 @@ import (
 
 // Options configure [Subscriptions].
 type Options struct {
-	DB     *database.DB
-	Log    *follow.Log
-	Writer interface {
+	DB        *database.DB
+	Log       *events.Log
+	Followers *follow.Followers
+	Writer    interface {
 		Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error)
 	}
 	// Items finds an item, whatever its status, sets by which items others are disputed, and hides references.
@@ -62,7 +63,7 @@ func New(o Options) *Subscriptions {
 
 // Find is a subscription with its texts. The error matches [domain.ErrNotFound] if there is none.
 func (s *Subscriptions) Find(ctx context.Context, tenant, id string) (domain.Subscribed, error) {
-	stream, err := s.Log.State(ctx, tenant, domain.SubscriptionStreams.Of(id))
+	stream, err := s.Log.Reader.State(ctx, tenant, domain.SubscriptionStreams.Of(id))
 	if err != nil {
 		return domain.Subscribed{}, err
 	}
@@ -82,7 +83,7 @@ func (s *Subscriptions) List(
 ) (all []domain.Subscribed, err error) {
 	const page = 500
 	for after := ""; ; {
-		streams, err := s.Log.States(ctx, tenant, domain.SubscriptionStreams.Of(""), after, page)
+		streams, err := s.Log.Reader.States(ctx, tenant, domain.SubscriptionStreams.Of(""), after, page)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func (s *Subscriptions) named(
 	for i, one := range streams {
 		names[i] = one.Name
 	}
-	created, err := s.Log.NewestOf(ctx, tenant, names, []string{domain.SubscriptionCreated{}.Name()})
+	created, err := s.Log.Reader.NewestOf(ctx, tenant, names, []string{domain.SubscriptionCreated{}.Name()})
 	for i, one := range streams {
 		all[i].ID, all[i].Created = domain.SubscriptionStreams.ID(one.Name), created[one.Name].EventID
 		all[i].Subscription, _ = one.State.(domain.Subscription)

@@ -29,9 +29,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a log with its deliveries, and a receiver.
 type world struct {
 	*subscriptions.Subscriptions
-	t   *testing.T
-	log *follow.Log
-	at  string // the receiver
+	t         *testing.T
+	log       *events.Log
+	followers *follow.Followers
+	at        string // the receiver
 
 	mu     sync.Mutex
 	status int
@@ -51,9 +52,9 @@ func newWorld(t *testing.T, db *database.DB, giveUp time.Duration) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, status: http.StatusOK, header: http.Header{}, got: map[string]int{}}
-	w.log = follow.NewLog(db, base, events.Options{Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
+	w.log, w.followers = follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t), Poll: 50 * time.Millisecond})
 	w.Subscriptions = subscriptions.New(subscriptions.Options{
-		DB: db, Log: w.log, Writer: w.log, Items: base, First: time.Millisecond, GiveUp: giveUp,
+		DB: db, Log: w.log, Followers: w.followers, Writer: w.log, Items: base.Browser, First: time.Millisecond, GiveUp: giveUp,
 		Client: &http.Client{Timeout: 5 * time.Minute},
 		Logger: databasetest.Log(t), Show: func(e domain.Event) any { return e.Name },
 		Rights: func(_ context.Context, tenant string, s domain.Subscription) (domain.Principal, error) {
@@ -185,7 +186,7 @@ func TestTwentySubscribersThatRaceReceiveEveryLaterEventOnce(t *testing.T) {
 		for i := range users {
 			w.counts(fmt.Sprintf("s%d", i), "delivered", items)
 		}
-		if err := w.log.Reset(t.Context(), subscriptions.Name, domain.DefaultTenant); err != nil { // and read again
+		if err := w.followers.Reset(t.Context(), subscriptions.Name, domain.DefaultTenant); err != nil { // and read again
 			t.Fatal(err)
 		}
 		w.remember("last")

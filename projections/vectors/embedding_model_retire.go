@@ -132,7 +132,7 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 
 // Statuses are the states of the models whose vectors exist, the active one first.
 func (s *Models) Statuses(
-	ctx context.Context, log *follow.Log, tenant string, head int64,
+	ctx context.Context, followers *follow.Followers, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {
 	p := s.catalogue
 	var all []catalogue.Listed
@@ -146,7 +146,7 @@ func (s *Models) Statuses(
 		if v.Dropped() {
 			continue
 		}
-		status, err := s.status(ctx, v, log, tenant, head)
+		status, err := s.status(ctx, v, followers, tenant, head)
 		if err != nil {
 			return nil, err
 		}
@@ -156,14 +156,14 @@ func (s *Models) Statuses(
 }
 
 func (s *Models) status(
-	ctx context.Context, v catalogue.Listed, log *follow.Log, tenant string, head int64,
+	ctx context.Context, v catalogue.Listed, followers *follow.Followers, tenant string, head int64,
 ) (domain.ProjectionStatus, error) {
 	status := domain.ProjectionStatus{
 		Name: v.Name, Version: v.Version, State: v.State, Head: head, Settings: v.ComputedWith(),
 		CreatedAt: v.CreatedAt.Time, UpdatedAt: v.UpdatedAt.Time,
 	}
 	name := Tables{version: v.Version}.checkpoint()
-	f, err := log.SubscriptionStatus(ctx, name, tenant)
+	f, err := followers.SubscriptionStatus(ctx, name, tenant)
 	if err != nil {
 		return status, err
 	}

@@ -138,9 +138,9 @@ func (m *Projection) reachable() bool {
 const modelCheckInterval = time.Second
 
 // FollowMeaning lets every projection of [Models.Meanings] follow the log.
-func (s *Models) FollowMeaning(router *message.Router, log *follow.Log) {
+func (s *Models) FollowMeaning(router *message.Router, followers *follow.Followers) {
 	for _, m := range s.Meanings() {
-		m.Follow(router, log)
+		m.Follow(router, followers)
 	}
 }
 

@@ -49,8 +49,8 @@ func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedd
 func (m *Projection) Name() string { return m.Tables.checkpoint() }
 
 // Follow lets the projection follow the log as a handler of the router.
-func (m *Projection) Follow(router *message.Router, log *follow.Log) {
-	m.follower, m.following = follow.AddPreparer(router, log, m.Name(), m.Prepare), router.Running()
+func (m *Projection) Follow(router *message.Router, followers *follow.Followers) {
+	m.follower, m.following = follow.AddPreparer(router, followers, m.Name(), m.Prepare), router.Running()
 }
 
 // maxPieceTokens is how much text goes into one vector.

@@ -33,7 +33,7 @@ const (
 
 // Indexer moves items that changed into the blocks of the index.
 type Indexer struct {
-	*catalogue.Catalogue
+	catalogue   *catalogue.Catalogue
 	MaxChanges  int // that a tenant keeps
 	StepChanges int // that one transaction moves
 }
@@ -42,21 +42,21 @@ func NewIndexer(c *catalogue.Catalogue) *Indexer { return &Indexer{c, maxChanges
 
 // IndexWords moves changes of each tenant that has more than MaxChanges, and returns whether there are more to move.
 func (p *Indexer) IndexWords(ctx context.Context) (more bool, err error) {
-	if err := p.Refresh(ctx); err != nil {
+	if err := p.catalogue.Refresh(ctx); err != nil {
 		return false, err
 	}
-	for _, v := range p.VersionSet.Load().Versions {
+	for _, v := range p.catalogue.VersionSet.Load().Versions {
 		if v.Unsupported {
 			continue
 		}
 		var tenants []string
-		err := p.DB.NewSelect().TableExpr("? AS c", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
+		err := p.catalogue.DB.NewSelect().TableExpr("? AS c", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
 			Having("count(*) > ?", p.MaxChanges).OrderExpr("tenant").Scan(ctx, &tenants)
 		if err != nil {
 			return false, rows.Failed(ctx, "count changes of items", err)
 		}
 		for _, tenant := range tenants {
-			moved, err := step{p.Catalogue, v.Tables, tenant, p.StepChanges, always}.run(ctx, p.DB.Transact)
+			moved, err := step{p.catalogue, v.Tables, tenant, p.StepChanges, always}.run(ctx, p.catalogue.DB.Transact)
 			if err != nil && !errors.Is(err, errIndexed) {
 				return false, fmt.Errorf("index words: %w", err)
 			}
@@ -82,7 +82,7 @@ func (p *Indexer) IndexAllWords(ctx context.Context, log *events.Log) {
 		}
 		log.Background().Yield(ctx, "", time.Since(began), longest)
 		if err != nil && ctx.Err() == nil {
-			p.Log.WarnContext(ctx, "words were not indexed and will be tried again", "error", database.Classify(ctx, err))
+			p.catalogue.Log.WarnContext(ctx, "words were not indexed and will be tried again", "error", database.Classify(ctx, err))
 		}
 	}
 }
@@ -92,9 +92,9 @@ const maxUnindexed = 100_000
 
 // Unindexed is how many items of a tenant wait to be indexed.
 func (p *Indexer) Unindexed(ctx context.Context, t rows.Tables, tenant string) (waiting int64, err error) {
-	some := p.DB.NewSelect().TableExpr("? AS c", t.Changes).ColumnExpr("1").Where("tenant = ?", tenant).
+	some := p.catalogue.DB.NewSelect().TableExpr("? AS c", t.Changes).ColumnExpr("1").Where("tenant = ?", tenant).
 		Limit(maxUnindexed + int64(p.MaxChanges))
-	err = p.DB.NewSelect().TableExpr("(?) AS some_changes", some).ColumnExpr("count(*)").Scan(ctx, &waiting)
+	err = p.catalogue.DB.NewSelect().TableExpr("(?) AS some_changes", some).ColumnExpr("count(*)").Scan(ctx, &waiting)
 	if err != nil {
 		return 0, rows.Failed(ctx, "count changes of items", err)
 	}
@@ -129,11 +129,11 @@ func always(context.Context, bun.Tx) error { return nil }
 // because on SQLite commands wait for that. On PostgreSQL, commands wait only for the rows of changes, which both lock
 // in the order of their numbers.
 type step struct {
-	*catalogue.Catalogue
-	tables rows.Tables
-	tenant string
-	most   int
-	begin  func(ctx context.Context, tx bun.Tx) error
+	catalogue *catalogue.Catalogue
+	tables    rows.Tables
+	tenant    string
+	most      int
+	begin     func(ctx context.Context, tx bun.Tx) error
 }
 
 // errIndexed means that another transaction has changed the blocks.
@@ -142,16 +142,16 @@ var errIndexed = errors.New("the blocks were changed meanwhile")
 func (s step) run(
 	ctx context.Context, transact func(context.Context, func(context.Context, bun.Tx) error) error,
 ) (moved int, err error) {
-	last, err := lastMark(ctx, s.DB, s.tables, s.tenant)
+	last, err := lastMark(ctx, s.catalogue.DB, s.tables, s.tenant)
 	if err != nil {
 		return 0, err
 	}
-	read, err := readMoving(ctx, s.DB.NewSelect().TableExpr("? AS c", s.tables.Changes).Where("tenant = ?", s.tenant).
+	read, err := readMoving(ctx, s.catalogue.DB.NewSelect().TableExpr("? AS c", s.tables.Changes).Where("tenant = ?", s.tenant).
 		OrderExpr("number").Limit(int64(s.most)), stepBytes)
 	if err != nil || len(read) == 0 {
 		return 0, err
 	}
-	blocks, err := newBlocks(ctx, s.DB.Engine, s.DB, s.tables, s.tenant, read)
+	blocks, err := newBlocks(ctx, s.catalogue.DB.Engine, s.catalogue.DB, s.tables, s.tenant, read)
 	if err != nil {
 		return 0, err
 	}

@@ -19,13 +19,16 @@ import (
 )
 
 const (
-	maxMethods   = 60 // reachable on a type: its own, and those of types of its package that it embeds
+	maxMethods   = 60 // reachable on a type: its own, and those of the types of this module that it embeds
 	maxWords     = 30 // of a sentence
 	maxSentences = 0
 )
 
 // support are the folders of what tests are made with.
 var support = regexp.MustCompile(`(^|/)(databasetest|servertest|logtest|browsertest)/`)
+
+// module begins the paths of imports of this module.
+const module = "github.com/annals-kb/annals/"
 
 // helpTexts is the page with the help of all commands.
 const helpTexts = "cmd/annals/help.txt"
@@ -34,7 +37,7 @@ const helpTexts = "cmd/annals/help.txt"
 type measured struct {
 	lines              map[string][3]int   // by room
 	methods            map[string]int      // by folder and type
-	embedded           map[string][]string // by folder and type: what it embeds of the same folder
+	embedded           map[string][]string // by folder and type: what it embeds of this module
 	sentences, longest map[string]int      // by page: sentences over the limit, and the words of the longest
 }
 
@@ -94,17 +97,28 @@ func (m *measured) addMethods(path string, text []byte) error {
 		return err
 	}
 	folder := filepath.ToSlash(filepath.Dir(path)) + "."
+	folders := map[string]string{"": folder} // by the name of a package in this file
+	for _, imported := range file.Imports {
+		of, isOurs := strings.CutPrefix(strings.Trim(imported.Path.Value, `"`), module)
+		name := of[strings.LastIndex(of, "/")+1:]
+		if imported.Name != nil {
+			name = imported.Name.Name
+		}
+		if isOurs {
+			folders[name] = of + "."
+		}
+	}
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch n := node.(type) {
 		case *ast.FuncDecl:
 			if n.Recv != nil {
-				m.methods[folder+nameOf(n.Recv.List[0].Type)]++
+				m.methods[nameOf(n.Recv.List[0].Type, folders)]++
 			}
 		case *ast.TypeSpec:
 			structure, is := n.Type.(*ast.StructType)
-			for i := 0; is && i < structure.Fields.NumFields() && i < len(structure.Fields.List); i++ {
+			for i := 0; is && i < len(structure.Fields.List); i++ {
 				if field := structure.Fields.List[i]; field.Names == nil {
-					m.embedded[folder+n.Name.Name] = append(m.embedded[folder+n.Name.Name], folder+nameOf(field.Type))
+					m.embedded[folder+n.Name.Name] = append(m.embedded[folder+n.Name.Name], nameOf(field.Type, folders))
 				}
 			}
 		}
@@ -113,15 +127,19 @@ func (m *measured) addMethods(path string, text []byte) error {
 	return nil
 }
 
-// nameOf is the name of a type of the same package; empty for others.
-func nameOf(expression ast.Expr) string {
+// nameOf is the folder and the name of a type; empty for a type of another module.
+func nameOf(expression ast.Expr, folders map[string]string) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:
-		return nameOf(e.X)
+		return nameOf(e.X, folders)
 	case *ast.IndexExpr:
-		return nameOf(e.X)
+		return nameOf(e.X, folders)
 	case *ast.Ident:
-		return e.Name
+		return folders[""] + e.Name
+	case *ast.SelectorExpr:
+		if of, isOurs := folders[fmt.Sprint(e.X)]; isOurs {
+			return of + e.Sel.Name
+		}
 	}
 	return ""
 }

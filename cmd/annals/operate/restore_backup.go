@@ -306,9 +306,9 @@ func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasu
 	if err != nil {
 		return err
 	}
-	log := follow.NewLog(db, known, events.Options{Policy: known.Policy(), Logger: quiet})
+	log, followers := follow.NewLog(db, known.Projection, events.Options{Policy: known.Policy(), Selection: known.Browser, Logger: quiet})
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
-	rebuilds := projection.Rebuilds{Rebuilder: projection.New(known.Versions, known.Models, log)}
+	rebuilds := projection.Rebuilds{Rebuilder: projection.New(known.Versions, known.Models, log, followers)}
 	defer rebuilds.Close()
 	_, err = rebuilds.Start(ctx, catalogue.KnowledgeName,
 		domain.RebuildOrder{Confidence: s.contents.Confidence, Repair: true})
@@ -335,9 +335,9 @@ func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasu
 	case len(list) == 0:
 		return nil
 	}
-	s.replayed, err = serve.ReplayList(ctx, log.Log, projections.NewEraser(known, log.Log, quiet), list)
+	s.replayed, err = serve.ReplayList(ctx, log, projections.NewEraser(known, log, quiet), list)
 	if err == nil {
-		_, err = known.PurgeFiles(ctx)
+		_, err = known.Files.PurgeFiles(ctx)
 	}
 	return err
 }

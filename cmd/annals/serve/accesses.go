@@ -16,7 +16,7 @@ type recording struct {
 
 // openAccesses records accesses. It offers the recorder.
 func openAccesses(_ context.Context, c *core) (part, error) {
-	recorder := events.NewAccesses(c.log.Log, events.AccessOptions{
+	recorder := events.NewAccesses(c.log, events.AccessOptions{
 		Retrievals: c.cfg.RecordRetrievals, Keep: c.cfg.KeepAccesses, Registerer: c.registry, Logger: c.logger,
 	})
 	return part{

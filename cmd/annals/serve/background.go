@@ -43,11 +43,11 @@ func openMeaning(_ context.Context, c *core) (part, error) {
 	c.registry.MustRegister(health)
 	return part{
 		follow: []func(*message.Router){
-			func(router *message.Router) { c.knowledge.FollowMeaning(router, c.log) }, c.reader.Past.Follow,
+			func(router *message.Router) { c.knowledge.Models.FollowMeaning(router, c.followers) }, c.reader.Past.Follow,
 		},
 		run: []func(context.Context){
-			c.knowledge.MaintainModels,
-			func(ctx context.Context) { c.knowledge.IndexAllWords(ctx, c.log.Log) },
+			c.knowledge.Models.MaintainModels,
+			func(ctx context.Context) { c.knowledge.Indexer.IndexAllWords(ctx, c.log) },
 			c.every(time.Minute, "measure the health of scopes", health.Refresh),
 			c.writeUses,
 		},
@@ -83,7 +83,7 @@ func (c *core) eraseAgain(ctx context.Context, list []Erasure) error {
 	if list == nil {
 		return nil
 	}
-	done, err := ReplayList(ctx, c.log.Log, c.eraser, list)
+	done, err := ReplayList(ctx, c.log, c.eraser, list)
 	if err == nil {
 		c.logger.InfoContext(ctx, "applied a list of erasures", "lines", len(list),
 			"erased", done.Erased, "before", done.Known, "unknown", done.Unknown, "held", done.Held,
@@ -99,13 +99,13 @@ const betweenPurges = time.Minute
 // purgeIfDue rewrites the files before they have held erased texts for too long. After an incomplete purge, it tries
 // again after the same time.
 func (c *core) purgeIfDue(ctx context.Context, after time.Duration) error {
-	status, err := c.knowledge.Unpurged(ctx, "")
+	status, err := c.knowledge.Files.Unpurged(ctx, "")
 	early := min(after/2, betweenPurges)
 	if err != nil || status.Unpurged == 0 || time.Since(status.Oldest) < after-early ||
 		status.Last != nil && time.Since(status.Last.BeganAt) < after {
 		return err
 	}
-	done, err := c.knowledge.PurgeFiles(ctx)
+	done, err := c.knowledge.Files.PurgeFiles(ctx)
 	switch {
 	case err == nil && !done.Complete:
 		c.logger.WarnContext(ctx, "some files were not rewritten and may still hold erased texts",

@@ -75,7 +75,7 @@ func (f firstAdmin) create(ctx context.Context, token, user string) (string, err
 	if err = command.Validate(time.Now()); err == nil {
 		digest := sha256.Sum256([]byte(hash))
 		once := domain.Request{Key: "first admin", Fingerprint: domain.Fingerprint{Whole: digest, Outline: digest}}
-		_, err = events.NewScrubbingWriter(f.core.log.Log, true).Submit(ctx, domain.Submission{
+		_, err = events.NewScrubbingWriter(f.core.log, true).Submit(ctx, domain.Submission{
 			By: by, Command: command, Request: &once, // of several at the same time, one is recorded
 		})
 	}

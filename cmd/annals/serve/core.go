@@ -31,7 +31,8 @@ type core struct {
 	embedder, previous embedding.Embedder // previous is nil for none
 
 	db        *database.DB
-	log       *follow.Log
+	log       *events.Log
+	followers *follow.Followers
 	knowledge *projections.Knowledge
 	key       signing.Key // from which secrets are derived
 	keys      *keys.Keys
@@ -39,7 +40,7 @@ type core struct {
 	entrance  *events.ScrubbingWriter // the writer of background work
 	writer    httpserve.Writer        // the writer of callers, as far as it is wrapped
 	search    search                  // likewise
-	reader    present
+	reader    projections.Reader
 
 	feeds    *record.Feeds
 	parts    []part               // those that are open
@@ -61,7 +62,7 @@ func (c *core) open(ctx context.Context) (err error) {
 	}
 	c.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	options := events.Options{
-		Policy: c.knowledge.Policy(), Logger: c.logger, Registerer: c.registry,
+		Policy: c.knowledge.Policy(), Selection: c.knowledge.Browser, Logger: c.logger, Registerer: c.registry,
 	}
 	for _, p := range parts() {
 		if p.log != nil {
@@ -70,15 +71,15 @@ func (c *core) open(ctx context.Context) (err error) {
 			}
 		}
 	}
-	c.log = follow.NewLog(c.db, c.knowledge, options)
-	past, err := projections.OpenPast(ctx, c.knowledge, c.log)
+	c.log, c.followers = follow.NewLog(c.db, c.knowledge.Projection, options)
+	past, err := projections.OpenPast(ctx, c.knowledge, c.log, c.followers)
 	if err != nil {
 		return err
 	}
-	c.reader = present{projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log}, c}
-	c.entrance = events.NewScrubbingWriter(c.log.Log, c.cfg.Scrub == "on")
-	c.writer, c.search = c.entrance, c.reader.Reader.Search
-	c.keys, c.eraser = keys.NewKeys(c.db, c.log.Log), projections.NewEraser(c.knowledge, c.log.Log, c.logger)
+	c.reader = projections.Reader{Knowledge: c.knowledge, Past: past, Log: c.log, Followers: c.followers}
+	c.entrance = events.NewScrubbingWriter(c.log, c.cfg.Scrub == "on")
+	c.writer, c.search = c.entrance, c.reader.Search
+	c.keys, c.eraser = keys.NewKeys(c.db, c.log), projections.NewEraser(c.knowledge, c.log, c.logger)
 	c.inner, err = insideClient(func(w http.ResponseWriter, r *http.Request) { c.api.Handler().ServeHTTP(w, r) })
 	if err != nil {
 		return err
@@ -102,9 +103,18 @@ func insideClient(api http.HandlerFunc) (*annalsclient.Client, error) {
 }
 
 // present answers questions about the present, with what parts add.
-type present struct {
-	projections.Reader
-	core *core
+type present struct{ core *core }
+
+func (r present) List(ctx context.Context, list domain.List) (domain.ListPage, error) {
+	return r.core.reader.List(ctx, list)
+}
+
+func (r present) AsOf(ctx context.Context, tenant, id string, position int64) (*domain.Knowledge, error) {
+	return r.core.reader.AsOf(ctx, tenant, id, position)
+}
+
+func (r present) Await(ctx context.Context, tenant string, position int64, search bool) error {
+	return r.core.reader.Await(ctx, tenant, position, search)
 }
 
 func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
@@ -112,7 +122,7 @@ func (r present) Search(ctx context.Context, s domain.Search) (domain.Answer, er
 }
 
 func (r present) Status(ctx context.Context, tenant string) ([]domain.ProjectionStatus, error) {
-	all, err := r.Reader.Status(ctx, tenant)
+	all, err := r.core.reader.Status(ctx, tenant)
 	for _, p := range r.core.parts {
 		for _, status := range p.status {
 			if err != nil {

@@ -102,7 +102,7 @@ func (r *Replayed) replay(ctx context.Context, log *events.Log, eraser *erasure.
 // left is a stream, other than that of an item, that must still be erased; none if it is unknown or was erased
 // before. Its later events stay: a session can be created again, and a list may be applied at every start.
 func (r *Replayed) left(ctx context.Context, log *events.Log, line Erasure) (none domain.Stream, err error) {
-	stream, err := log.State(ctx, line.Tenant, line.Stream)
+	stream, err := log.Reader.State(ctx, line.Tenant, line.Stream)
 	if err != nil {
 		return none, err
 	}
@@ -135,7 +135,7 @@ func (e Erasure) release(ctx context.Context, log *events.Log, erasing domain.Su
 	if !isItem {
 		return nil
 	}
-	history, err := log.Stream(ctx, e.Tenant, e.Stream)
+	history, err := log.Reader.Stream(ctx, e.Tenant, e.Stream)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (e Erasure) release(ctx context.Context, log *events.Log, erasing domain.Su
 
 // key repeats the revocation, rotation or role change of a key. A key that was issued after the line is another key.
 func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error {
-	stream, err := log.State(ctx, line.Tenant, line.Stream)
+	stream, err := log.Reader.State(ctx, line.Tenant, line.Stream)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (r *Replayed) key(ctx context.Context, log *events.Log, line Erasure) error
 		now, before = &r.Demoted, &r.DemotedBefore
 		change := domain.ChangeRole{By: submission.By, Prefix: prefix, Role: key.Role.Lowered(line.Role)}
 		submission.Command = change
-		history, err := log.Stream(ctx, line.Tenant, line.Stream)
+		history, err := log.Reader.Stream(ctx, line.Tenant, line.Stream)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (r *Replayed) tenant(ctx context.Context, log *events.Log, eraser *erasure.
 	if line.Tenant == domain.DefaultTenant {
 		return r.defaultTenant(ctx, eraser, line)
 	}
-	stream, err := log.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, line.Stream)
+	stream, err := log.Reader.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, line.Stream)
 	if err != nil {
 		return err
 	}

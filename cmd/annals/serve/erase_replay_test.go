@@ -180,7 +180,7 @@ func TestAReplayLeavesARoleThatWasGivenBackAfterTheListWasWritten(t *testing.T) 
 		w.by.Tenant = domain.DefaultTenant
 		w.submit(w.keyOf("forgiven12", domain.Admin))
 		w.submit(domain.ChangeRole{By: w.by, Prefix: "forgiven12", Role: domain.Member})
-		history, err := w.log.Stream(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, "key:forgiven12")
+		history, err := w.log.Reader.Stream(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, "key:forgiven12")
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func restoredBackup(t *testing.T, db *database.DB) *restored {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
+	log := events.NewLog(db, knowledge.Projection, events.Options{Selection: knowledge.Browser, Policy: knowledge.Policy(), Logger: databasetest.Log(t)})
 	t.Cleanup(func() {
 		if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -289,7 +289,7 @@ func (w *restored) opens(prefix string, want bool) {
 
 func (w *restored) given(prefix string) domain.Key {
 	w.Helper()
-	stream, err := w.log.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStreams.Of(prefix))
+	stream, err := w.log.Reader.State(database.ForTenant(w.Context(), w.by.Tenant), w.by.Tenant, domain.KeyStreams.Of(prefix))
 	key, is := stream.State.(domain.Key)
 	if err != nil || !is {
 		w.Fatalf("the key %s is %+v, %v", prefix, stream, err)

@@ -53,9 +53,10 @@ func openExtraction(_ context.Context, c *core) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	known := sessions.Sessions{Log: c.log}
+	known := sessions.Sessions{Log: c.log, Followers: c.followers}
 	worker := extraction.NewWorker(extraction.Options{
-		Log: c.log, Writer: c.entrance, Reader: c.knowledge, Archivist: known, Extractor: extractor, Logger: c.logger,
+		Log: c.log, Followers: c.followers, Writer: c.entrance, Reader: c.knowledge.Browser, Searcher: c.knowledge.Searcher,
+		Archivist: known, Extractor: extractor, Logger: c.logger,
 	})
 	p := part{
 		follow: []func(*message.Router){worker.Follow},
@@ -77,12 +78,13 @@ func openExtraction(_ context.Context, c *core) (part, error) {
 	}
 	shelves := browse.NewDirectories(c.db)
 	summaries := extraction.NewSummaries(extraction.SummaryOptions{
-		Log: c.log, Writer: c.entrance, Reader: c.knowledge, Summarizer: model, Directories: shelves, Logger: c.logger,
+		Followers: c.followers, Writer: c.entrance, Reader: c.knowledge.Browser, Summarizer: model, Directories: shelves,
+		Logger: c.logger,
 	})
 	directories := extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: shelves, Browser: c.knowledge, Summarizer: model, Clean: c.entrance.Clean, Logger: c.logger,
+		Shelves: shelves, Browser: c.knowledge.Browser, Summarizer: model, Clean: c.entrance.Clean, Logger: c.logger,
 		RunExclusively: func(ctx context.Context, do func(context.Context) error) error {
-			return c.log.RunExclusively(ctx, domain.Directories, do)
+			return c.followers.RunExclusively(ctx, domain.Directories, do)
 		},
 	})
 	p.follow, p.status = append(p.follow, summaries.Follow), append(p.status, summaries.Status)

@@ -43,7 +43,7 @@ func openNATS(_ context.Context, c *core) (part, error) {
 	}
 	options := c.cfg.forwarding.options()
 	options.Logger = c.logger
-	n, err := forward.OpenNATS(c.log, options)
+	n, err := forward.OpenNATS(c.followers, options)
 	if err != nil {
 		return part{}, terminal.Wrong("as in ANNALS_NATS_URL=nats://127.0.0.1:4222", "%s", err)
 	}

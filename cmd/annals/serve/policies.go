@@ -11,7 +11,7 @@ import (
 // openPolicies tells by which policies items are verified.
 func openPolicies(_ context.Context, c *core) (part, error) {
 	all := policies.NewVerifications(c.log.Reader)
-	c.knowledge.Verified = all
+	c.knowledge.Searcher.Verified = all
 	return part{
 		rooms: []annalshttp.Room{operate.PolicyRoom{Policies: all}},
 		api:   func(api *annalshttp.Config) { api.Policies = all },

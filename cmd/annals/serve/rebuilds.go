@@ -11,8 +11,8 @@ import (
 
 // openRebuilds resumes rebuilds and drops versions. It offers the rebuilder.
 func openRebuilds(_ context.Context, c *core) (part, error) {
-	rebuilder := rebuild.New(c.knowledge.Versions, c.knowledge.Models, c.log)
-	c.registry.MustRegister(projections.NewGauges(c.log, rebuilder))
+	rebuilder := rebuild.New(c.knowledge.Versions, c.knowledge.Models, c.log, c.followers)
+	c.registry.MustRegister(projections.NewGauges(c.followers, rebuilder))
 	return part{
 		run: []func(context.Context){
 			c.every(10*time.Second, "resume rebuilds and drop versions", func(ctx context.Context) error {

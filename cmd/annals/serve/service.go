@@ -100,7 +100,9 @@ func OpenLog(ctx context.Context, cfg Config, logger *slog.Logger) (
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, db.Close())
 	}
-	log := events.NewLog(db, knowledge, events.Options{Policy: knowledge.Policy(), Logger: logger})
+	log := events.NewLog(db, knowledge.Projection, events.Options{
+		Policy: knowledge.Policy(), Selection: knowledge.Browser, Logger: logger,
+	})
 	return db, log, knowledge, nil
 }
 

@@ -23,7 +23,7 @@ import (
 
 // surface configures the API: the rooms of the core, and what the parts hand over.
 func (c *core) surface() annalshttp.Config {
-	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log}
+	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log, Followers: c.followers}
 	health := operate.Health{Probes: []operate.Probe{
 		{Name: "database", Check: c.db.Answers},
 		{Name: "schema", Check: c.knowledge.Complete},
@@ -31,21 +31,24 @@ func (c *core) surface() annalshttp.Config {
 	}}
 	settings := operate.Settings{Shown: c.cfg.Shown, Models: embedders(c.embedder, c.previous, c.cfg.Why), Sessions: known}
 	api := annalshttp.Config{
-		Writer: c.writer, Reader: c.reader, Historian: c.log, Finder: c.log.Finder, Policy: c.knowledge.Policy,
+		Writer: c.writer, Browser: c.knowledge.Browser, Searcher: c.knowledge.Searcher, Reader: present{c},
+		Historian: c.log.Reader, Watcher: c.log.Watchers, Finder: c.log.Finder, Policy: c.knowledge.Policy,
 		Callers: httpkeys.Config{Keys: c.keys, RootKey: c.cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
 		PublicURL: c.cfg.PublicURL, Logger: c.logger, Registry: c.registry, Version: terminal.Version().Version,
 		Rate: c.cfg.Rate, PreStopDelay: c.cfg.PreStopDelay, ShutdownTimeout: c.cfg.ShutdownTimeout,
 		Rooms: []annalshttp.Room{
 			record.Record{Finder: c.log.Finder, Feeds: c.feeds, Protections: ProtectionsOf(c.db)},
-			httppeople.Room{Directory: directory, Keys: c.keys, Items: c.reader},
+			httppeople.Room{Directory: directory, Keys: c.keys, Items: c.knowledge.Browser},
 			httpsessions.Room{Sessions: known},
 			reports.Room{
-				Reporter: c.reports(), Digests: offered[reports.Digests](c), Reader: c.reader, Names: directory,
+				Reporter: c.reports(), Digests: offered[reports.Digests](c), Reader: present{c},
+				Items: c.knowledge.Browser, Names: directory,
 			},
-			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.reader},
+			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.knowledge.Browser},
 			operate.Projections{
-				Rebuilder: offered[operate.Rebuilder](c), Background: projections.Background{Log: c.log, Past: c.reader.Past},
-				Inline: c.reader, Log: c.log.Finder,
+				Rebuilder:  offered[operate.Rebuilder](c),
+				Background: projections.Background{Followers: c.followers, Past: c.reader.Past},
+				Inline:     present{c}, Log: c.log.Finder,
 				Proof: offered[proofs.Prover](c), // part: proofs
 			},
 			operate.Debug{Warnings: c.cfg.warned.text},
@@ -64,5 +67,5 @@ func (c *core) surface() annalshttp.Config {
 
 // reports reports on the quality of knowledge.
 func (c *core) reports() browse.Reports {
-	return browse.Reports{Browser: c.knowledge.Browser, Log: c.log.Log}
+	return browse.Reports{Browser: c.knowledge.Browser, Log: c.log}
 }

@@ -35,7 +35,7 @@ func openTelemetry(ctx context.Context, c *core) (part, error) {
 	if err := t.Collect(ctx, c.registry); err != nil {
 		return part{close: nil}, err
 	}
-	c.knowledge.Span = t.Seam()
+	c.knowledge.Searcher.Span = t.Seam()
 	t.Models(c.embedder, c.previous)
 	for _, p := range c.parts {
 		t.Models(p.offers...)

@@ -32,9 +32,9 @@ func (v vikingSettings) hostPaths() []string {
 // openViking mounts the OpenViking API at its usual paths.
 func openViking(_ context.Context, c *core) (part, error) {
 	cfg := viking.Config{
-		Writer: c.writer, Reader: c.reader, Directories: offered[viking.Directories](c), Documents: offered[viking.Documents](c),
-		Files:    events.NewFiles(c.log.Log),
-		Sessions: sessions.Sessions{Log: c.log}, Recorder: offered[viking.Recorder](c),
+		Writer: c.writer, Browser: c.knowledge.Browser, Reader: present{c},
+		Directories: offered[viking.Directories](c), Documents: offered[viking.Documents](c), Files: events.NewFiles(c.log),
+		Sessions: sessions.Sessions{Log: c.log, Followers: c.followers}, Recorder: offered[viking.Recorder](c),
 		Keys: c.keys, NewKey: httpkeys.NewKey, Members: people.Directory{Log: c.log.Reader}.Members,
 		Eraser: c.eraser, Closed: c.cfg.RootKey != "" || c.cfg.issuer() != "",
 		FetchPrivate: c.cfg.FetchPrivate, HostPaths: c.cfg.hostPaths(), Version: terminal.Version().Version,

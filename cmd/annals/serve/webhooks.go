@@ -17,7 +17,7 @@ import (
 // openWebhooks delivers events to subscribers. It offers the digests of what happened.
 func openWebhooks(_ context.Context, c *core) (part, error) {
 	all := subscriptions.New(subscriptions.Options{
-		DB: c.db, Log: c.log, Writer: c.entrance, Items: c.reader, Logger: c.logger,
+		DB: c.db, Log: c.log, Followers: c.followers, Writer: c.entrance, Items: c.knowledge.Browser, Logger: c.logger,
 		Client: egress.Client(c.cfg.FetchPrivate, 15*time.Second), Refused: egress.ErrPrivate,
 		Check: func(address string) string { return egress.CheckURL(address, c.cfg.FetchPrivate) },
 		Show:  func(e domain.Event) any { return httpserve.EventOf(e) },
