@@ -53,7 +53,10 @@ func NewProver(db *database.DB, log *events.Log, followers *follow.Followers, ke
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &Prover{db: db, log: log, followers: followers, key: key, known: idsOf(append(options.Known, key.Public())), options: options}
+	return &Prover{
+		db: db, log: log, followers: followers, key: key,
+		known: idsOf(append(options.Known, key.Public())), options: options,
+	}
 }
 
 // Follow makes the trees grow with the log, as a handler of the router.

@@ -72,7 +72,8 @@ func Open(
 			}
 			t, differs, lost := rows.PastTablesOf(e.Version).InForm(made, there)
 			found := &Projection{
-				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, Tables: t, patience: maxWait,
+				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, followers: followers,
+				Tables: t, patience: maxWait,
 			}
 			fold := e.Settings["fold"]
 			switch {
@@ -94,7 +95,8 @@ func Open(
 		}
 		if past == nil {
 			past, err = (&Projection{
-				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, patience: maxWait,
+				catalogue: p, models: models, browser: browser, searcher: searcher, log: log, followers: followers,
+				patience: maxWait,
 			}).create(ctx, tx, 1, settings)
 		}
 		return err
