@@ -34,8 +34,16 @@ const (
 var ProjectionStreams = StreamKind{
 	Name: "projection", State: Projection{}, Form: 1,
 	Facts: []Fact{
-		ProjectionStarted{}, ProjectionLoaded{}, ProjectionCaughtUp{}, ProjectionVerified{}, ProjectionRefused{},
-		ProjectionSwitched{}, ProjectionRolledBack{}, ProjectionCancelled{}, ProjectionFailed{}, ProjectionRetired{},
+		ProjectionStarted{},
+		ProjectionLoaded{},
+		ProjectionCaughtUp{},
+		ProjectionVerified{},
+		ProjectionRefused{},
+		ProjectionSwitched{},
+		ProjectionRolledBack{},
+		ProjectionCancelled{},
+		ProjectionFailed{},
+		ProjectionRetired{},
 	},
 }
 

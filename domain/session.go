@@ -55,8 +55,15 @@ func (s Session) AwaitsExtraction() bool {
 var SessionStreams = StreamKind{
 	Name: "session", State: Session{}, Form: 1, KeepsRights: true,
 	Facts: []Fact{
-		SessionOpened{}, MessageAdded{}, ContextUsed{}, SessionCommitted{}, SessionExtracted{}, ExtractionFailed{},
-		ExtractionRequested{}, SessionDeleted{}, SessionErased{},
+		SessionOpened{},
+		MessageAdded{},
+		ContextUsed{},
+		SessionCommitted{},
+		SessionExtracted{},
+		ExtractionFailed{},
+		ExtractionRequested{},
+		SessionDeleted{},
+		SessionErased{},
 	},
 }
 

@@ -33,7 +33,7 @@ func limited(t *testing.T, lines string, test func(t *testing.T, open func() *wo
 			if err != nil {
 				t.Fatal(err)
 			}
-			keeper := quotas.New(db, limits, base.Versions.Catalogue.ActiveIn, registry, databasetest.Log(t))
+			keeper := quotas.New(db, limits, base.Versions.ActiveIn, registry, databasetest.Log(t))
 			return newWorld(t, db, events.Options{Admission: keeper, Registerer: registry}, func(cfg *servertest.Config) {
 				cfg.Registry = registry
 				cfg.Callers.Keys, cfg.Callers.RootKey = keys.NewKeys(db, cfg.Writer.(*events.Log)), rootKey

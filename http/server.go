@@ -62,8 +62,9 @@ func New(cfg Config) *Server {
 		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Browser}, Huma: described, MaxBody: cfg.MaxBody,
 		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}),
 		Admit: s.admit, Authenticate: s.Callers.Identify, Confine: cfg.Confine, Closing: s.closing.Load,
-		Heartbeat: cfg.Heartbeat, Links: cfg.PublicURL + cfg.Links, Version: cfg.Version, Now: cfg.Now, Registry: cfg.Registry,
-		Policy: cfg.Policy,
+		Heartbeat: cfg.Heartbeat, Links: cfg.PublicURL + cfg.Links, Version: cfg.Version, Now: cfg.Now,
+		Registry: cfg.Registry,
+		Policy:   cfg.Policy,
 	}
 	s.items = visible.Items{
 		Reader: cfg.Browser, Policies: cfg.Policies, Recorder: cfg.Recorder, Progress: cfg.Reader,

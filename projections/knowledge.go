@@ -106,7 +106,8 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 		return nil, err
 	}
 	return &Knowledge{
-		Projection: knowledge.New(c, review.Keep, past.Erase, vectors.Erase), Browser: browse.New(c), Searcher: search.New(c, models),
+		Projection: knowledge.New(c, review.Keep, past.Erase, vectors.Erase), Browser: browse.New(c),
+		Searcher: search.New(c, models),
 		Indexer:  words.NewIndexer(c),
 		Versions: &rebuild.Versions{Catalogue: c}, Models: models, Files: erasure.Files{DB: c.DB, Now: c.Now}, catalogue: c,
 	}, nil

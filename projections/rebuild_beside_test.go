@@ -30,7 +30,7 @@ func TestAVersionThatCannotBeWrittenKeepsNobodyFromWriting(t *testing.T) {
 				r.at("verifying", func() {
 					r.corrupt(spoil)
 					r.submit(vote)
-					r.base.Versions.Catalogue.VersionSet.Store(&catalogue.VersionSet{})
+					r.base.Versions.VersionSet.Store(&catalogue.VersionSet{})
 					r.remember("item-5", "retry with jitter", "team:pay")
 				})
 				last := r.run()

@@ -154,7 +154,7 @@ func (w *world) chosenBySets() (all []any) {
 // comparesWords compares the scores of a question with those that are computed of all items.
 func (w *world) comparesWords(question string) {
 	w.t.Helper()
-	index := words.Index{View: must(w.base.Versions.Catalogue.View(w.t.Context()))(w.t)}
+	index := words.Index{View: must(w.base.Versions.View(w.t.Context()))(w.t)}
 	all, contested := w.everything(), false
 	for _, filter := range []domain.Filter{
 		{},

@@ -7,7 +7,8 @@ import (
 	"github.com/annals-kb/annals/events"
 )
 
-// Followers are the subscriptions of a log in this process, with their checkpoints, leases and quarantine. They are safe
+// Followers are the subscriptions of a log in this process, with their checkpoints, leases and quarantine. They are
+// safe
 // for concurrent use. Before the caller closes the log, it closes routers and subscribers.
 type Followers struct {
 	log     *events.Log

@@ -89,7 +89,9 @@ func AddPreparer(router *message.Router, l *Followers, projection string, prepar
 	return add(router, l, projection, prepare, func(*Page) {})
 }
 
-func add(router *message.Router, l *Followers, projection string, prepare Preparer, adapt func(*Page)) *message.Handler {
+func add(
+	router *message.Router, l *Followers, projection string, prepare Preparer, adapt func(*Page),
+) *message.Handler {
 	l.handlers.add(projection, prepare)
 	return router.AddConsumerHandler(projection, projection, NewSubscriber(l), func(msg *message.Message) error {
 		page, err := PageOf(msg)

@@ -12,7 +12,9 @@ import (
 
 // processPage handles a page, with retries. If events in the page are at fault, it puts their streams into quarantine
 // and processes the others.
-func (l *Followers) processPage(ctx context.Context, projection string, page Page, prepare Preparer, attempts int) error {
+func (l *Followers) processPage(
+	ctx context.Context, projection string, page Page, prepare Preparer, attempts int,
+) error {
 	if len(page.Events) == 1 {
 		attempts = max(attempts, attemptsAtEvent)
 	}

@@ -41,7 +41,9 @@ const most = 100
 var errCrowded = errors.New("too many streams are in quarantine")
 
 // quarantineStream puts the stream of an event into quarantine and moves on; cause is the reason.
-func (l *Followers) quarantineStream(ctx context.Context, projection string, page Page, cause error, attempts int) error {
+func (l *Followers) quarantineStream(
+	ctx context.Context, projection string, page Page, cause error, attempts int,
+) error {
 	event := page.Events[0]
 	err := l.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := l.holdCheckpoint(ctx, tx, projection, page); err != nil {

@@ -47,7 +47,9 @@ type Options struct {
 }
 
 // NewProver makes a prover that signs with the key.
-func NewProver(db *database.DB, log *events.Log, followers *follow.Followers, key signing.Key, options Options) *Prover {
+func NewProver(
+	db *database.DB, log *events.Log, followers *follow.Followers, key signing.Key, options Options,
+) *Prover {
 	options.Every = cmp.Or(options.Every, 10*time.Second)
 	options.Logger = cmp.Or(options.Logger, slog.Default())
 	if options.Clock == nil {

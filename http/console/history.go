@@ -131,7 +131,8 @@ func (s step) Told() (told struct{ Query, Outcome string }) {
 func (s step) Others() (others struct {
 	Items  []string
 	Hidden int `json:"hidden_items"`
-}) {
+},
+) {
 	if s.Name == "knowledge.merged" || s.Name == "knowledge.unmerged" {
 		_ = json.Unmarshal(s.Data, &others) // the server wrote it
 	}

@@ -2,12 +2,13 @@ package console
 
 import (
 	"cmp"
-	"github.com/annals-kb/annals/domain"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // lineNames are the filters that a question may name before a colon, such as type:plan, by the page that has them.

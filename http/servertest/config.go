@@ -65,7 +65,8 @@ func (b Base) Config(t *testing.T) Config {
 			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
 			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
 		},
-		Followers: b.Followers, Events: b.Log.Finder, Sessions: known, Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
+		Followers: b.Followers, Events: b.Log.Finder, Sessions: known,
+		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
 	}
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
@@ -95,7 +96,8 @@ func (c Config) New() *annalshttp.Server {
 			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Log: c.Events,
 			Proof: c.Prover, // part: proofs
 		},
-		operate.Health{Probes: c.Probes}, operate.Debug{Warnings: c.Warnings},
+		operate.Health{Probes: c.Probes},
+		operate.Debug{Warnings: c.Warnings},
 		operate.Settings{Shown: c.Settings, Models: c.Models, Sessions: c.Sessions},
 	}, c.Rooms...)
 	return annalshttp.New(c.Config)

@@ -13,7 +13,9 @@ import (
 )
 
 // Prover makes a prover with a key of its own, which signs this often; 0 for the default.
-func Prover(t *testing.T, db *database.DB, log *events.Log, followers *follow.Followers, every time.Duration) *proof.Prover {
+func Prover(
+	t *testing.T, db *database.DB, log *events.Log, followers *follow.Followers, every time.Duration,
+) *proof.Prover {
 	t.Helper()
 	key, err := signing.NewKey(t.TempDir(), "annals.example")
 	if err != nil {

@@ -156,7 +156,8 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 			scopes = append(scopes, policy.Scope)
 		}
 	}
-	return query.Where("(k.owner IN (?) OR "+rows.Reaches(p.view.DB.Engine, "k.scopes")+")", bun.List(to), bun.List(scopes))
+	reached := rows.Reaches(p.view.DB.Engine, "k.scopes")
+	return query.Where("(k.owner IN (?) OR "+reached+")", bun.List(to), bun.List(scopes))
 }
 
 // isFor tells whether an item is assigned to the assignees of a query, or owned by the caller who asks for theirs.
@@ -239,7 +240,8 @@ func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) ([]waiting, 
 	since := p.view.Now().Add(-unusedFor)
 	recorded := p.view.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''")
 	recorded = p.within(recorded, q.Tenant, unusedFor)
-	helpful := p.view.DB.NewSelect().TableExpr("? AS v", p.view.Tables.Votes).ColumnExpr("1").Where("v.tenant = ?", q.Tenant).
+	helpful := p.view.DB.NewSelect().TableExpr("? AS v", p.view.Tables.Votes).ColumnExpr("1").
+		Where("v.tenant = ?", q.Tenant).
 		Where("v.id = oldest.id").Where("v.verdict = 'helpful'").Where("v.at >= ?", database.At(since))
 	return p.scan(ctx, p.view.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
 		ColumnExpr("oldest.*").

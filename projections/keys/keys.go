@@ -206,7 +206,8 @@ func (k *Keys) Lives(ctx context.Context, name string) (bool, error) {
 }
 
 func (k *Keys) tenant(ctx context.Context, name string) (domain.Stream, error) {
-	return k.log.Reader.State(database.ForTenant(ctx, domain.SystemTenant), domain.SystemTenant, domain.TenantStreams.Of(name))
+	ctx = database.ForTenant(ctx, domain.SystemTenant)
+	return k.log.Reader.State(ctx, domain.SystemTenant, domain.TenantStreams.Of(name))
 }
 
 // unseen is half the time that a first key from another process may go unnoticed: while one caller looks, the others

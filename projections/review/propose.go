@@ -185,7 +185,8 @@ func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.
 		return !full, nil
 	}
 	streams := []string{domain.KnowledgeStream(item.ID), domain.KnowledgeStream(other.ID)}
-	revised, err := p.Log.Reader.NewestOf(ctx, tenant, streams, []string{domain.Revised{}.Name(), domain.Redacted{}.Name()})
+	names := []string{domain.Revised{}.Name(), domain.Redacted{}.Name()}
+	revised, err := p.Log.Reader.NewestOf(ctx, tenant, streams, names)
 	return slices.ContainsFunc(streams, func(s string) bool { return revised[s].RecordedAt.After(decided) }), err
 }
 

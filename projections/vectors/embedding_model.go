@@ -80,8 +80,8 @@ func openMeaningTables(
 	return found, nil
 }
 
-// giveUpOtherForms gives up the versions whose tables this program would make otherwise. It returns the table of vectors
-// of the named model that a new version can use, if there is one: then no text is sent to the model again.
+// giveUpOtherForms gives up the versions whose tables this program would make otherwise. It returns the table of
+// vectors of the named model that a new version can use, if there is one: then no text is sent to the model again.
 func giveUpOtherForms(
 	ctx context.Context, engine database.Engine, tx bun.IDB, name string, now database.Time,
 ) (kept bun.Ident, err error) {

@@ -82,7 +82,8 @@ func (p *Indexer) IndexAllWords(ctx context.Context, log *events.Log) {
 		}
 		log.Background().Yield(ctx, "", time.Since(began), longest)
 		if err != nil && ctx.Err() == nil {
-			p.catalogue.Log.WarnContext(ctx, "words were not indexed and will be tried again", "error", database.Classify(ctx, err))
+			p.catalogue.Log.WarnContext(ctx, "words were not indexed and will be tried again",
+				"error", database.Classify(ctx, err))
 		}
 	}
 }
@@ -146,8 +147,8 @@ func (s step) run(
 	if err != nil {
 		return 0, err
 	}
-	read, err := readMoving(ctx, s.catalogue.DB.NewSelect().TableExpr("? AS c", s.tables.Changes).Where("tenant = ?", s.tenant).
-		OrderExpr("number").Limit(int64(s.most)), stepBytes)
+	read, err := readMoving(ctx, s.catalogue.DB.NewSelect().TableExpr("? AS c", s.tables.Changes).
+		Where("tenant = ?", s.tenant).OrderExpr("number").Limit(int64(s.most)), stepBytes)
 	if err != nil || len(read) == 0 {
 		return 0, err
 	}
@@ -194,7 +195,8 @@ func readMoving(ctx context.Context, query *bun.SelectQuery, most int) (list []m
 const mark = -1
 
 func lastMark(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string) (last []byte, err error) {
-	query := tx.NewSelect().TableExpr("? AS c", t.Postings).Column("data").Where("tenant = ?", tenant).Where("term = ?", mark)
+	query := tx.NewSelect().TableExpr("? AS c", t.Postings).Column("data").
+		Where("tenant = ?", tenant).Where("term = ?", mark)
 	err = scan(ctx, query, func() error { return nil }, &last)
 	return last, err
 }
@@ -303,8 +305,8 @@ func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 	for _, c := range b.moved {
 		moved[c.number] = c
 	}
-	locked := tx.NewSelect().TableExpr("? AS c", b.tables.Changes).Column("number", "version").Where("tenant = ?", b.tenant).
-		Where("number IN (?)", bun.List(slices.Collect(maps.Keys(moved)))).OrderExpr("number")
+	locked := tx.NewSelect().TableExpr("? AS c", b.tables.Changes).Column("number", "version").
+		Where("tenant = ?", b.tenant).Where("number IN (?)", bun.List(slices.Collect(maps.Keys(moved)))).OrderExpr("number")
 	if b.engine == database.Postgres {
 		locked = locked.For("UPDATE")
 	}

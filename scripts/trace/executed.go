@@ -52,11 +52,12 @@ func (e executed) table() string {
 			functions[row], files[row] = functions[row]+len(names), files[row]+1
 		}
 	}
-	table := "| folder | functions | files |\n|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| folder | functions | files |\n|---|---|---|\n")
 	for _, row := range slices.Sorted(maps.Keys(files)) {
-		table += fmt.Sprintf("| %s | %d | %d |\n", row, functions[row], files[row])
+		_, _ = fmt.Fprintf(&table, "| %s | %d | %d |\n", row, functions[row], files[row])
 	}
-	return table
+	return table.String()
 }
 
 // replaceIn replaces the table of a request in a page.

@@ -56,7 +56,8 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 			}
 		}
 	}
-	item := markdown.Item{Type: "definition", ID: in.ID(path.Join(path.Dir(file), "confluence"), number[1]), Task: said(title)}
+	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
+	item := markdown.Item{Type: "definition", ID: id, Task: said(title)}
 	item.Content = said(main)
 	if text, err := document.HTML(main); err == nil { // part: documents
 		item.Content = text // part: documents

@@ -306,7 +306,8 @@ func (s *stage) compute(ctx context.Context, db *database.DB, list []serve.Erasu
 	if err != nil {
 		return err
 	}
-	log, followers := follow.NewLog(db, known.Projection, events.Options{Policy: known.Policy(), Selection: known.Browser, Logger: quiet})
+	options := events.Options{Policy: known.Policy(), Selection: known.Browser, Logger: quiet}
+	log, followers := follow.NewLog(db, known.Projection, options)
 	defer func() { err = errors.Join(err, log.Close(context.WithoutCancel(ctx))) }()
 	rebuilds := projection.Rebuilds{Rebuilder: projection.New(known.Versions, known.Models, log, followers)}
 	defer rebuilds.Close()

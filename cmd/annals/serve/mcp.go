@@ -24,7 +24,8 @@ type hosting struct {
 // openMCP mounts the MCP server.
 func openMCP(_ context.Context, c *core) (part, error) {
 	hosts := mcp.New(mcp.Config{
-		API: c.inner, Tools: c.cfg.MCPTools, PublicURL: c.cfg.PublicURL, Version: terminal.Version().Version, Logger: c.logger,
+		API: c.inner, Tools: c.cfg.MCPTools, PublicURL: c.cfg.PublicURL,
+		Version: terminal.Version().Version, Logger: c.logger,
 	}).Handler()
 	return part{
 		mounts: mcp.Mounts(hosts, mcp.OAuth{Issuer: c.cfg.issuer(), PublicURL: c.cfg.PublicURL}),

@@ -41,7 +41,7 @@ func openNATS(_ context.Context, c *core) (part, error) {
 	if err := checkNATS(c.cfg); err != nil || c.cfg.NATSURL == "" {
 		return part{}, err
 	}
-	options := c.cfg.forwarding.options()
+	options := c.cfg.options()
 	options.Logger = c.logger
 	n, err := forward.OpenNATS(c.followers, options)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // openProofs signs the log, and proves it. It offers the state of the proofs.
 func openProofs(_ context.Context, c *core) (part, error) {
-	prover := proof.NewProver(c.db, c.log, c.followers, c.key, proof.Options{Logger: c.logger, Known: signing.PublicKeys(c.cfg.Data)})
+	options := proof.Options{Logger: c.logger, Known: signing.PublicKeys(c.cfg.Data)}
+	prover := proof.NewProver(c.db, c.log, c.followers, c.key, options)
 	return part{
 		follow: []func(*message.Router){prover.Follow}, run: []func(context.Context){prover.Keep},
 		offers: []any{prover}, rooms: []annalshttp.Room{proofs.Room{Prover: prover, Finder: c.log.Finder}},

@@ -23,7 +23,7 @@ func checkQuotas(c Config) error {
 func limitLog(c *core, options *events.Options) error {
 	limits, err := quotas.Parse(c.cfg.Quotas)
 	if err == nil && len(limits) > 0 {
-		options.Admission = quotas.New(c.db, limits, c.knowledge.Versions.Catalogue.ActiveIn, c.registry, c.logger)
+		options.Admission = quotas.New(c.db, limits, c.knowledge.Versions.ActiveIn, c.registry, c.logger)
 	}
 	return err
 }

@@ -44,7 +44,8 @@ func OpenService(
 		return nil, err
 	}
 	c := &core{
-		cfg: cfg, embedder: embedder, previous: previous, db: db, feeds: new(record.Feeds), registry: prometheus.NewRegistry(), logger: logger,
+		cfg: cfg, embedder: embedder, previous: previous, db: db, feeds: new(record.Feeds),
+		registry: prometheus.NewRegistry(), logger: logger,
 	}
 	s := &Service{core: c, leeway: newLeeway()}
 	if err = c.open(ctx); err == nil {

@@ -6,8 +6,9 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
-	"github.com/annals-kb/annals/domain"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/annals-kb/annals/domain"
 )
 
 // Table is a table without lines. [Console.Table] wraps its last column; [Tabular.Show] prints one line per row.
