@@ -186,13 +186,14 @@ func firstAt(ctx context.Context, db database.Querier, tenant string, t time.Tim
 	return low, nil
 }
 
-// FirstAt is the position of the first event of a tenant recorded at t or later, one beyond the head if there is none.
-func FirstAt(ctx context.Context, db database.Querier, tenant string, t time.Time) (int64, error) {
+// Since are the positions of the events of a tenant recorded at t or later: from is one beyond to if there is none.
+func Since(ctx context.Context, db database.Querier, tenant string, t time.Time) (from, to int64, err error) {
 	var h head
 	if err := database.ForEach(ctx, db, h.scan, headQuery, tenant); err != nil {
-		return 0, fmt.Errorf("read head: %w", Unavailable(err))
+		return 0, 0, fmt.Errorf("read head: %w", Unavailable(err))
 	}
-	return firstAt(ctx, db, tenant, t, h.position)
+	from, err = firstAt(ctx, db, tenant, t, h.position)
+	return from, h.position, err
 }
 
 // PositionAt is the position of the last event of a tenant recorded at t or before; 0 if there is none.

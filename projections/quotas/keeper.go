@@ -41,6 +41,7 @@ type Keeper struct {
 type usage struct {
 	held, added map[string]Amount // as read, and what this process wrote since
 	day         time.Time         // whose writes are in held
+	through     int64             // the position until which they are
 	written     bool              // since that was read
 }
 
@@ -171,15 +172,15 @@ func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 // read reads how much of a tenant's limits is used.
 func (k *Keeper) read(ctx context.Context, tx bun.IDB, tenant string, now time.Time) error {
 	k.mu.Lock()
-	before := maps.Clone(k.tenants[tenant].added)
+	last := k.tenants[tenant]
+	before := maps.Clone(last.added)
 	k.mu.Unlock()
-	held, err := k.held(ctx, tx, tenant, dayOf(now))
-	if err != nil {
+	t := usage{added: map[string]Amount{}, day: dayOf(now)}
+	if err := k.readHeld(ctx, tx, tenant, &t, last); err != nil {
 		return rows.Failed(ctx, "read the usage of quotas", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	t := usage{held: held, added: map[string]Amount{}, day: dayOf(now)}
 	for name, amount := range k.tenants[tenant].added { // what was written meanwhile may count twice until the next time
 		t.added[name] = amount.minus(before[name])
 		t.written = t.written || t.added[name] != Amount{}
@@ -188,12 +189,13 @@ func (k *Keeper) read(ctx context.Context, tx bun.IDB, tenant string, now time.T
 	return nil
 }
 
-// held is how many items a tenant has that are not forgotten, with the bytes of their texts and of all files, and its
-// writes of the day: in all, by key and by scope, where there are limits of these.
-func (k *Keeper) held(ctx context.Context, tx bun.IDB, tenant string, day time.Time) (map[string]Amount, error) {
+// readHeld reads how many items a tenant has that are not forgotten, with the bytes of their texts and of all files,
+// and its writes of the day: in all, by key and by scope, where there are limits of these. It reads only the writes
+// that were not counted the last time.
+func (k *Keeper) readHeld(ctx context.Context, tx bun.IDB, tenant string, t *usage, last usage) error {
 	v, err := k.active(ctx, tx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const sums = "count(*), coalesce(sum(octet_length(k.task) + octet_length(k.content) + octet_length(k.abstract) + " +
 		"octet_length(k.overview) + coalesce(octet_length(CAST(k.meta AS text)), 0)), 0), 0"
@@ -213,24 +215,30 @@ func (k *Keeper) held(ctx context.Context, tx bun.IDB, tenant string, day time.T
 		all = append(all, items.Clone().ColumnExpr("'scope:' || s.value, "+sums).
 			Join("CROSS JOIN "+rows.EachScope(k.db.Engine, "k.scopes")).GroupExpr("s.value"))
 	}
-	first, err := events.FirstAt(ctx, tx, tenant, day)
+	from, to, err := events.Since(ctx, tx, tenant, t.day)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	writes := k.db.NewSelect().TableExpr("events").Where("tenant = ?", tenant).Where("position >= ?", first).
-		Where("name IN (?)", bun.List(written))
-	all = append(all, writes.Clone().ColumnExpr("CAST(? AS text), 0, 0, count(*)", of),
-		writes.Clone().ColumnExpr("authentication, 0, 0, count(*)").GroupExpr("authentication"))
+	t.held, t.through = map[string]Amount{}, to
+	if t.day.Equal(last.day) {
+		from = max(from, last.through+1)
+		for name, amount := range last.held {
+			t.held[name] = Amount{Writes: amount.Writes}
+		}
+	}
+	all = append(all, k.db.NewSelect().TableExpr("events").Where("tenant = ?", tenant).
+		Where("position BETWEEN ? AND ?", from, to).Where("name IN (?)", bun.List(written)).
+		ColumnExpr("authentication, 0, 0, count(*)").GroupExpr("authentication"))
 	text := make([]string, len(all))
 	for i, query := range all {
 		text[i] = query.String()
 	}
-	held := map[string]Amount{}
-	return held, database.ForEach(ctx, tx, func(row *sql.Rows) error {
+	return database.ForEach(ctx, tx, func(row *sql.Rows) error {
 		var name string
-		var of Amount
-		err := row.Scan(&name, &of.Items, &of.Bytes, &of.Writes)
-		held[name] = held[name].plus(of)
+		var more Amount
+		err := row.Scan(&name, &more.Items, &more.Bytes, &more.Writes)
+		t.held[name] = t.held[name].plus(more)
+		t.held[of] = t.held[of].plus(Amount{Writes: more.Writes})
 		return err
 	}, strings.Join(text, " UNION ALL "))
 }

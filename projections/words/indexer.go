@@ -331,9 +331,8 @@ func (b *blocks) write(ctx context.Context, tx bun.IDB) error {
 	return script.Execute(ctx, tx)
 }
 
-// Erase removes items from the index of a version in the caller's transaction, with everything that it has of them. An
-// index in another form is dropped.
-// The items are as the version's rows have them.
+// Erase removes items from the index of a version in the caller's transaction, with everything that it has of them.
+// The items are as the version's rows have them. An index in another form is dropped.
 func Erase(
 	ctx context.Context, tx bun.IDB, engine database.Engine, v catalogue.Version, tenant string, items []*domain.Knowledge,
 ) error {
