@@ -2,7 +2,6 @@ package projections_test
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -271,11 +270,6 @@ func passes(k *domain.Knowledge, f domain.Filter) bool {
 		within(k.CreatedAt, f.CreatedFrom, f.CreatedTo) && within(k.UpdatedAt, f.UpdatedFrom, f.UpdatedTo) &&
 		oneOf(domain.URI(k.Text.URI).Level(), f.Levels) && !(f.NoArchives && domain.IsArchive(k.ID)) &&
 		!slices.ContainsFunc(f.Tagged(), func(wanted domain.Tags) bool { return !tagged(k.Text.Tags, wanted) })
-}
-
-// judged tells whether a vote of this kind counts.
-func judged(k *domain.Knowledge, verdict domain.Verdict) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(k.Votes)), func(v domain.Vote) bool { return v.Verdict == verdict })
 }
 
 func oneOf[T comparable](value T, accepted []T) bool {

@@ -115,7 +115,7 @@ func TestThePastIsWhatTheLogReplaysTo(t *testing.T) {
 				}
 				w.holdItems(rt, position, then)
 				about := then[rapid.SampledFrom(slices.Sorted(maps.Keys(then))).Draw(rt, "about")]
-				a := asking{rt}
+				a := asking{T: rt}
 				list := domain.List{By: a.somebody(w.by), Filter: a.filter(about), AsOf: position}
 				if rapid.Bool().Draw(rt, "every status") {
 					list.Filter.Statuses = domain.Statuses
@@ -172,7 +172,7 @@ func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
 				w.forgetMissing(truth)
 				truths[position] = truth
 			}
-			s := asking{rt}.search(w.world, truth)
+			s := asking{T: rt}.search(w.world, truth)
 			s.AsOf = position
 			least := minScore
 			if s.MinScore != nil {

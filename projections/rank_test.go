@@ -3,9 +3,7 @@ package projections_test
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -14,79 +12,8 @@ import (
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
-func TestEverySearchIsRankedAsIfEveryItemHadBeenLookedAt(t *testing.T) {
-	each(t, func(t *testing.T, first *world) {
-		var worlds []*world
-		var truths []everything
-		for seed := range uint64(4) {
-			w := first.in(fmt.Sprint("tenant-", seed))
-			if seed%2 == 0 {
-				w.find(domain.Search{Text: "nothing"}) // it learns more while it is filled
-			}
-			w.fill(newCorpus(seed), 10+25*int(seed))
-			worlds, truths = append(worlds, w), append(truths, w.everything())
-		}
-		rapid.Check(t, func(rt *rapid.T) {
-			seed := rapid.IntRange(0, len(worlds)-1).Draw(rt, "corpus")
-			w, truth := worlds[seed], truths[seed]
-			s := asking{rt}.search(w, truth)
-			minScore := minScore
-			if s.MinScore != nil {
-				minScore = *s.MinScore
-			}
-			answer := must(w.base.Searcher.Search(t.Context(), s))(rt)
-			want := truth.hits(w, s)
-			if wrong := newVerdict(s, want, minScore).complaint(answer.Hits); wrong != "" {
-				rt.Errorf("%s\nsearch %+v\nanswer %s\ntruth %s", wrong, s, listed(answer.Hits), listed(searchableScopes(want)))
-			}
-		})
-	})
-}
-
-func TestNothingIsLostInLargeScopes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		items := 2000
-		if testing.Short() {
-			items = 400
-		}
-		w.fill(newCorpus(7), items)
-		truth := w.everything()
-		c := newCorpus(8)
-		wanted, got := 0, 0
-		for i := range 60 {
-			s := domain.Search{By: w.by, Text: c.question(truth[fmt.Sprint("i", c.IntN(items))].Text.Content)}
-			if i%3 > 0 {
-				s.Context = domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "team:pay", "org:acme"}[:c.IntN(4)]}
-			}
-			if i%4 == 0 {
-				s.Filter.Types = []domain.Type{domain.Tool, domain.Plan}
-			}
-			s.Everyone, s.Copies = true, true
-			s = must(s.Complete())(t)
-			answered := w.find(s)
-			for _, hit := range domain.Rank(candidatesOf(truth.hits(w, s)), s.Audience(), s.Order, minScore, s.Limit) {
-				wanted++
-				if slices.Contains(answered, hit.ID) {
-					got++
-				}
-			}
-		}
-		if recall := float64(got) / float64(wanted); recall < 0.99 || wanted < 300 {
-			t.Errorf("recall %.3f of %d hits, want 0.99", recall, wanted)
-		}
-	})
-}
-
 // minScore is the threshold of searches that name none.
 var minScore = embedding.Builtin{}.Calibration().MinScore
-
-func candidatesOf(hits []domain.Hit) []domain.Candidate {
-	candidates := make([]domain.Candidate, len(hits))
-	for i, hit := range hits {
-		candidates[i] = hit.Candidate
-	}
-	return candidates
-}
 
 func listed(hits []domain.Found) string {
 	var lines string
@@ -254,24 +181,4 @@ func conditionsMetBy(k *domain.Knowledge) map[string]func(*domain.Filter) {
 		}
 	}
 	return conditions
-}
-
-func TestTheThresholdHoldsForTheScoreReturned(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.remember("a", "retry the payment call", "team:pay")
-		w.remember("b", "call the customer", "team:pay")
-		w.understand()
-		s := domain.Search{Text: "how to call", MinScore: new(float64)}
-		for _, hit := range w.search(s).Hits {
-			for _, bar := range []struct {
-				minScore float64
-				passes   bool
-			}{{hit.Score, true}, {math.Nextafter(hit.Score, 2), false}} {
-				s.MinScore = &bar.minScore
-				if got := slices.Contains(w.find(s), hit.ID); got != bar.passes {
-					t.Errorf("%s scored %v; with min_score %v, found: %v", hit.ID, hit.Score, bar.minScore, got)
-				}
-			}
-		}
-	})
 }

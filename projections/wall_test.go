@@ -2,7 +2,6 @@ package projections_test
 
 import (
 	"fmt"
-	"net/url"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
@@ -11,20 +10,6 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
-
-// served is the same world as it is served by a role that sees the tenant's rows alone.
-func (w *world) served(t *testing.T) (*world, *statements) {
-	t.Helper()
-	address := must(url.Parse(databasetest.LetServe(t, w.db)))(t)
-	query := address.Query()
-	query.Set("options", "-c annals.tenant="+w.by.Tenant) // whatever the context says
-	address.RawQuery = query.Encode()
-	db, listener := databasetest.Open(t, address.String()), &statements{}
-	db.DB = db.WithQueryHook(listener)
-	other := newWorld(t, db, projections.Settings{Embedder: tiny{}})
-	other.by = w.by
-	return other, listener
-}
 
 // Every table of a projection that holds what people wrote is behind the wall: of one that was made by the
 // owner before there was a wall, of one that a role made that owns nothing, and of one that a rebuild made.

@@ -1,4 +1,4 @@
-package projections_test
+package browse_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
@@ -24,29 +25,29 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		now := day
 		clock := func() time.Time { return now }
-		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.by, Member: e} }
+		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.By, Member: e} }
 		for _, e := range []domain.Entity{"team:pay", "user:ann", "user:ben", "user:zoe"} {
-			w.submit(domain.PutMember{OfDirectory: about(e)})
+			w.Submit(domain.PutMember{OfDirectory: about(e)})
 		}
-		w.submit(domain.JoinGroup{OfDirectory: about("user:ann"), Group: "team:pay", Role: domain.Maintainer})
-		w.submit(domain.JoinGroup{OfDirectory: about("user:ben"), Group: "team:pay"})
-		owner := string(w.by.Subject)
+		w.Submit(domain.JoinGroup{OfDirectory: about("user:ann"), Group: "team:pay", Role: domain.Maintainer})
+		w.Submit(domain.JoinGroup{OfDirectory: about("user:ben"), Group: "team:pay"})
+		owner := string(w.By.Subject)
 		for id, scope := range map[string]domain.Scope{"window": "team:pay", "kept": "team:pay", "other": "org:acme"} {
-			w.know(id, domain.Remembered{
-				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "the deploy window: " + id},
+			w.Know(id, domain.Remembered{
+				Class: domain.Class{Type: domain.Plan}, Owner: w.By.Subject, Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "the deploy window: " + id},
 			})
 		}
 		as := func(e domain.Entity) *domain.Principal {
-			p := w.by
+			p := w.By
 			p.Subject = e
 			return &p
 		}
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
+		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
 		waits := func(q domain.ReviewQuery) (list []string) {
 			t.Helper()
 			q.Tenant, q.Limit = domain.DefaultTenant, 10
-			page := must(reports.Review(t.Context(), q))(t)
+			page := Must(reports.Review(t.Context(), q))(t)
 			for _, r := range page.Items {
 				for _, why := range r.Reasons {
 					list = append(list, fmt.Sprint(r.Item.ID, " ", why.Queue, " ", why.Since.Sub(day).Hours()/24, " ",
@@ -64,8 +65,8 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		}
 		set := func(scope domain.Scope, days int, verifier domain.Entity) {
 			t.Helper()
-			w.submit(domain.SetPolicy{
-				OfPolicy:  domain.OfPolicy{By: w.by, PolicyKey: domain.PolicyKey{Scope: scope}},
+			w.Submit(domain.SetPolicy{
+				OfPolicy:  domain.OfPolicy{By: w.By, PolicyKey: domain.PolicyKey{Scope: scope}},
 				EveryDays: days, Verifier: verifier,
 			})
 		}
@@ -74,22 +75,22 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		now = day.AddDate(0, 0, 31)
 		same(waits(domain.ReviewQuery{}), "other verification_due 30 owner ["+owner+"]")
 		now = day.AddDate(0, 0, 61)
-		w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: "kept"}})
+		w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: "kept"}})
 		window := "window verification_due 60 verifier [user:ben]"
 		same(waits(domain.ReviewQuery{Queue: domain.QueueVerificationDue, Scope: "team:pay"}), window)
 		same(waits(domain.ReviewQuery{Assigned: "user:ben"}), window)
 		same(waits(domain.ReviewQuery{Mine: as("user:ben")}), window)
 		same(waits(domain.ReviewQuery{Mine: as("user:zoe")}))
-		same(waits(domain.ReviewQuery{Mine: &w.by}), "other verification_due 30 owner ["+owner+"]", window) // both are hers
+		same(waits(domain.ReviewQuery{Mine: &w.By}), "other verification_due 30 owner ["+owner+"]", window) // both are hers
 
 		// whose verifier and owner left is for the maintainers
 		for _, gone := range []domain.Entity{"user:ben", domain.Entity(owner)} {
 			if gone == "user:ben" {
-				w.submit(domain.LeaveGroup{OfDirectory: about(gone), Group: "team:pay"})
+				w.Submit(domain.LeaveGroup{OfDirectory: about(gone), Group: "team:pay"})
 				continue
 			}
-			w.submit(domain.PutMember{OfDirectory: about(gone)})
-			w.submit(domain.DeactivateMember{OfDirectory: domain.OfDirectory{By: *as("user:root"), Member: gone}})
+			w.Submit(domain.PutMember{OfDirectory: about(gone)})
+			w.Submit(domain.DeactivateMember{OfDirectory: domain.OfDirectory{By: *as("user:root"), Member: gone}})
 		}
 		maintained := []string{
 			"kept owner_deactivated 61 maintainer [user:ann]", "window owner_deactivated 61 maintainer [user:ann]",
@@ -101,10 +102,10 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		same(waits(domain.ReviewQuery{Mine: ann}), maintained...)
 		same(waits(domain.ReviewQuery{Queue: domain.QueueOwnerDeactivated, Scope: "org:acme"}),
 			"other owner_deactivated 61 maintainer []", "other verification_due 30 maintainer []")
-		w.submit(domain.DeactivateMember{OfDirectory: about("team:pay")})
+		w.Submit(domain.DeactivateMember{OfDirectory: about("team:pay")})
 		same(waits(domain.ReviewQuery{Assigned: "user:ann"}))
-		w.submit(domain.DeactivateMember{OfDirectory: about("team:pay"), Again: true})
-		w.submit(domain.DeactivateMember{OfDirectory: about(domain.Entity(owner)), Again: true})
+		w.Submit(domain.DeactivateMember{OfDirectory: about("team:pay"), Again: true})
+		w.Submit(domain.DeactivateMember{OfDirectory: about(domain.Entity(owner)), Again: true})
 
 		// unused, as far as uses are recorded
 		now = day.AddDate(0, 0, 400)
@@ -116,12 +117,12 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 }
 
 // record records that an item was given to a caller.
-func record(t *testing.T, w *world, at time.Time, id string) {
+func record(t *testing.T, w *World, at time.Time, id string) {
 	t.Helper()
 	insert := "INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication, " +
 		"request_id, correlation_id, trace_id, item, score) VALUES (?, ?, 1, ?, 'get', '', 200, '', '', '', '', '', '', ?, 0)"
 	unix := fmt.Sprintf("%012x", at.UnixMilli())
-	noError(t, w.db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+	NoError(t, w.DB.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, insert, domain.DefaultTenant, unix[:8]+"-"+unix[8:]+"-7000-8000-000000000001",
 			database.At(at), id)
 		return err

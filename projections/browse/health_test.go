@@ -1,4 +1,4 @@
-package projections_test
+package browse_test
 
 import (
 	"math"
@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
@@ -20,21 +21,21 @@ func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		clock := func() time.Time { return now }
-		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		gauges := browse.NewHealthGauges(browse.Reports{Browser: w.base.Browser, Log: w.log})
+		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		gauges := browse.NewHealthGauges(browse.Reports{Browser: w.Base.Browser, Log: w.Log})
 		registry := prometheus.NewPedanticRegistry()
-		noError(t, registry.Register(gauges))
+		NoError(t, registry.Register(gauges))
 		remember := func(id string) {
-			w.know(id, domain.Remembered{
-				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: id},
+			w.Know(id, domain.Remembered{
+				Class: domain.Class{Type: domain.Plan}, Owner: w.By.Subject, Scopes: []domain.Scope{"team:pay"}, Text: domain.Text{Content: id},
 			})
 		}
 		after := func(passed time.Duration, items, minutes float64) {
 			t.Helper()
 			now = now.Add(passed)
-			noError(t, gauges.Refresh(t.Context()))
+			NoError(t, gauges.Refresh(t.Context()))
 			got := map[string]float64{}
-			for _, family := range must(registry.Gather())(t) {
+			for _, family := range Must(registry.Gather())(t) {
 				got[family.GetName()] = family.GetMetric()[0].GetGauge().GetValue()
 			}
 			age := math.Round(got["annals_scope_median_age_days"] * 24 * 60)

@@ -1,4 +1,4 @@
-package projections_test
+package browse_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // Pages about many items read a row or two of the recorded reads for each item, however often it was read.
@@ -22,13 +23,13 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 	databasetest.Slow(t)
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w, listener := newLoadedWorld(t, db)
-		w.loadAccesses()
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
+		loadAccesses(w)
+		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
 		admin := domain.OpenPrincipal()
 		for name, do := range map[string]func() error{
-			"overview": func() error { _, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{}); return err },
+			"overview": func() error { _, err := w.Base.Browser.Count(t.Context(), admin, domain.Filter{}); return err },
 			"overview of a scope": func() error {
-				_, err := w.base.Browser.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
+				_, err := w.Base.Browser.Count(t.Context(), admin, domain.Filter{Scope: "team:pay"})
 				return err
 			},
 			"reviews": func() error {
@@ -48,13 +49,13 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 				return err
 			},
 		} {
-			for _, q := range listener.during(func() { noError(t, do()) }) {
+			for _, q := range listener.During(func() { NoError(t, do()) }) {
 				switch {
-				case !strings.Contains(q.text, "accesses AS a"):
+				case !strings.Contains(q.Text, "accesses AS a"):
 				case db.Engine == database.SQLite:
-					w.readsAccessesByItem(name, q)
+					readsAccessesByItem(w, name, q)
 				default:
-					w.readsAccessesOnce(name, q)
+					readsAccessesOnce(w, name, q)
 				}
 			}
 		}
@@ -62,16 +63,16 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 }
 
 // readsAccessesByItem fails the test if SQLite reads the accesses of a tenant for each item.
-func (w *world) readsAccessesByItem(name string, q query) {
-	w.t.Helper()
+func readsAccessesByItem(w *World, name string, q Query) {
+	w.T.Helper()
 	once := false // whether the step is of a subquery that runs once
-	for _, step := range w.steps(q.text) {
+	for _, step := range w.Steps(q.Text) {
 		if strings.Contains(step, "SUBQUERY") {
 			once = strings.HasPrefix(step, "SCALAR")
 		}
 		found := strings.HasPrefix(step, "SEARCH a ") || strings.HasPrefix(step, "SCAN a ")
 		if found && !once && !byItem.MatchString(step) {
-			w.t.Errorf("%s: %s in\n%s", name, step, q.text)
+			w.T.Errorf("%s: %s in\n%s", name, step, q.Text)
 		}
 	}
 }
@@ -79,31 +80,31 @@ func (w *world) readsAccessesByItem(name string, q query) {
 var byItem = regexp.MustCompile(`INDEX accesses_(item \(tenant=\? AND item=\?|denied \(tenant=\?)`)
 
 // readsAccessesOnce fails the test if PostgreSQL reads more accesses than there are.
-func (w *world) readsAccessesOnce(name string, q query) {
-	w.t.Helper()
+func readsAccessesOnce(w *World, name string, q Query) {
+	w.T.Helper()
 	read := 0.0
-	nodes, _ := w.explained(q, "ANALYZE, ")
+	nodes, _ := w.Explained(q, "ANALYZE, ")
 	for _, n := range nodes {
 		if n.Relation == "accesses" {
 			read += (n.Rows + n.Removed) * n.Loops
 		}
 	}
 	if read > accesses {
-		w.t.Errorf("%s: %v accesses are read, of %d, in\n%s", name, read, accesses, q.text)
+		w.T.Errorf("%s: %v accesses are read, of %d, in\n%s", name, read, accesses, q.Text)
 	}
 }
 
 const accesses = 100_000
 
 // loadAccesses records 100,000 accesses: a quarter of each kind, half of them to a hundred items.
-func (w *world) loadAccesses() {
-	w.t.Helper()
+func loadAccesses(w *World) {
+	w.T.Helper()
 	recent := fmt.Sprintf("%012x", time.Now().UnixMilli())
 	id := "'" + recent[:8] + "-" + recent[8:] + "-7000-8000-' || printf('%012d', i)"
-	if w.db.Engine == database.Postgres {
+	if w.DB.Engine == database.Postgres {
 		id = "CAST('" + recent[:8] + "-" + recent[8:] + "-7000-8000-' || lpad(i::text, 12, '0') AS uuid)"
 	}
-	noError(w.t, w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+	NoError(w.T, w.DB.Transact(w.T.Context(), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM knowledge_1_votes;
 		INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication,
 			request_id, correlation_id, trace_id, item, score)

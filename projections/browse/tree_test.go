@@ -1,4 +1,4 @@
-package projections_test
+package browse_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // oddPlaces lie in each other, beside each other with names that sort around the slash, and in Chinese.
@@ -22,7 +23,7 @@ var oddPlaces = []string{
 }
 
 func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
+	Each(t, func(_ *testing.T, w *World) {
 		scopes := []domain.Scope{"user:alice", "user:bob", domain.Public}
 		seen := map[domain.Scope][]domain.URI{}
 		for i, uri := range oddPlaces {
@@ -32,25 +33,25 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 				}
 				place := fmt.Sprintf("%s%d", uri, j)
 				id := fmt.Sprintf("i%d-%d", i, j)
-				w.know(id, domain.Remembered{
+				w.Know(id, domain.Remembered{
 					Class: domain.Class{Type: domain.Tool}, Owner: "org:acme", Scopes: []domain.Scope{scope}, Text: domain.Text{Content: "x", URI: place},
 				})
 				if i%5 == 4 && j == 0 {
-					w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: id}})
+					w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: id}})
 					continue
 				}
 				seen[scope] = append(seen[scope], domain.URI(place))
 			}
 		}
 		everything := slices.Concat(seen["user:alice"], seen["user:bob"], seen[domain.Public])
-		alice := domain.Principal{Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member}
+		alice := domain.Principal{Tenant: w.By.Tenant, Subject: "user:alice", Role: domain.Member}
 		for who, c := range map[string]struct {
 			by   domain.Principal
 			sees []domain.URI
 		}{
-			"an admin": {w.by, everything},
+			"an admin": {w.By, everything},
 			"a member": {alice, slices.Concat(seen["user:alice"], seen[domain.Public])},
-			"a guest":  {domain.Principal{Tenant: w.by.Tenant, Subject: "user:eve", Role: domain.Member}, seen[domain.Public]},
+			"a guest":  {domain.Principal{Tenant: w.By.Tenant, Subject: "user:eve", Role: domain.Member}, seen[domain.Public]},
 			"another":  {domain.Principal{Tenant: "elsewhere", Subject: "user:alice", Role: domain.Admin}, nil},
 		} {
 			for _, directory := range []domain.URI{
@@ -58,8 +59,8 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 				"viking://资源/指南", "viking://nowhere", "viking://%", "viking://z'\"",
 			} {
 				for _, most := range []int64{0, 1000} { // looked for, and gathered
-					w.base.Browser.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
-					w.holdDirectory(who, domain.Directory{By: c.by, URI: directory}, c.sees)
+					w.Base.Browser.Gathered = browse.Gathering{Below: 1, Seen: most, Bytes: 2}
+					holdDirectory(w, who, domain.Directory{By: c.by, URI: directory}, c.sees)
 				}
 			}
 		}
@@ -67,8 +68,8 @@ func TestADirectoryHasWhatItsItemsHaveInCommon(t *testing.T) {
 }
 
 // holdDirectory holds what is read of a directory, page by page, against what can be seen.
-func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI) {
-	w.t.Helper()
+func holdDirectory(w *World, who string, d domain.Directory, sees []domain.URI) {
+	w.T.Helper()
 	want, below := map[domain.URI]bool{}, []domain.URI{}
 	for _, uri := range sees {
 		if rest := uri.Names(); uri != d.URI && uri.Within(d.URI) {
@@ -81,14 +82,14 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		got, walked := map[domain.URI]bool{}, []domain.URI{}
 		d.Limit, d.After = limit, domain.DirectoryEntry{}
 		for {
-			page := must(w.base.Browser.Places(w.t.Context(), d))(w.t)
+			page := Must(w.Base.Browser.Places(w.T.Context(), d))(w.T)
 			for _, place := range page {
 				if _, twice := got[place.URI]; twice {
-					w.t.Errorf("%s has %s twice", d.URI, place.URI)
+					w.T.Errorf("%s has %s twice", d.URI, place.URI)
 				}
 				got[place.URI] = place.IsDir
 				if !strings.HasPrefix(place.First.Text.URI, string(place.URI)) {
-					w.t.Errorf("%s begins with %s", place.URI, place.First.Text.URI)
+					w.T.Errorf("%s begins with %s", place.URI, place.First.Text.URI)
 				}
 			}
 			if len(page) < limit {
@@ -96,9 +97,9 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 			}
 			d.After = page[len(page)-1]
 		}
-		equal(w.t, got, want, "%s in %s, %d at a time (-got +want)", who, d.URI, limit)
+		Equal(w.T, got, want, "%s in %s, %d at a time (-got +want)", who, d.URI, limit)
 		for after := domain.URI(""); ; after = walked[len(walked)-1] {
-			page := must(w.base.Browser.Below(w.t.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit}))(w.t)
+			page := Must(w.Base.Browser.Below(w.T.Context(), domain.Walk{By: d.By, Below: d.URI, After: after, Limit: limit}))(w.T)
 			for _, k := range page {
 				walked = append(walked, domain.URI(k.Text.URI))
 			}
@@ -109,38 +110,38 @@ func (w *world) holdDirectory(who string, d domain.Directory, sees []domain.URI)
 		slices.Sort(below)
 		if diff := cmp.Diff(walked, below, cmp.Transformer("empty",
 			func(all []domain.URI) []domain.URI { return append([]domain.URI{}, all...) })); diff != "" {
-			w.t.Errorf("%s walks through %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
+			w.T.Errorf("%s walks through %s, %d at a time (-got +want):\n%s", who, d.URI, limit, diff)
 		}
 		for _, contents := range []bool{true, false} {
-			w.holdLeaves(who, domain.Walk{By: d.By, Below: d.URI, Limit: limit}, contents, below)
+			holdLeaves(w, who, domain.Walk{By: d.By, Below: d.URI, Limit: limit}, contents, below)
 		}
 	}
 }
 
 // holdLeaves holds the leaves below a directory, page by page, against what can be seen. Each says "x", and two of
 // these are read at once.
-func (w *world) holdLeaves(who string, walk domain.Walk, contents bool, want []domain.URI) {
-	w.t.Helper()
+func holdLeaves(w *World, who string, walk domain.Walk, contents bool, want []domain.URI) {
+	w.T.Helper()
 	var got []domain.URI
 	for more := true; more; {
 		var leaves []domain.Leaf
 		var err error
-		leaves, more, err = w.base.Browser.Leaves(w.t.Context(), walk, contents)
+		leaves, more, err = w.Base.Browser.Leaves(w.T.Context(), walk, contents)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if len(leaves) > walk.Limit || contents && len(leaves) > 2 || more && len(leaves) == 0 {
-			w.t.Fatalf("%s reads %d leaves of %s, %d at a time", who, len(leaves), walk.Below, walk.Limit)
+			w.T.Fatalf("%s reads %d leaves of %s, %d at a time", who, len(leaves), walk.Below, walk.Limit)
 		}
 		for _, leaf := range leaves {
 			if (leaf.Content == "x") != contents {
-				w.t.Errorf("%s says %q, with contents: %v", leaf.URI, leaf.Content, contents)
+				w.T.Errorf("%s says %q, with contents: %v", leaf.URI, leaf.Content, contents)
 			}
 			got, walk.After = append(got, leaf.URI), leaf.URI
 		}
 	}
 	if !slices.Equal(got, want) {
-		w.t.Errorf("%s walks through the leaves of %s, %d at a time, with contents %v: %s, want %s", who, walk.Below,
+		w.T.Errorf("%s walks through the leaves of %s, %d at a time, with contents %v: %s, want %s", who, walk.Below,
 			walk.Limit, contents, got, want)
 	}
 }

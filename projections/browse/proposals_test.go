@@ -1,4 +1,4 @@
-package projections_test
+package browse_test
 
 import (
 	"fmt"
@@ -13,27 +13,28 @@ import (
 	"github.com/annals-kb/annals/migrations"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := newWorldWith(t, db, projections.Settings{}, events.Options{})
-		reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
+		w := NewWorldWith(t, db, projections.Settings{}, events.Options{})
+		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
 		items := map[string]*domain.Knowledge{}
 		for _, of := range []struct {
 			id    string
 			owner domain.Entity
 			scope domain.Scope
 		}{{"old", "user:ann", "team:pay"}, {"new", "user:ben", "team:pay"}, {"secret", "user:ben", "user:ben"}} {
-			items[of.id] = w.know(of.id, domain.Remembered{
+			items[of.id] = w.Know(of.id, domain.Remembered{
 				Class: domain.Class{Type: domain.Plan}, Owner: of.owner, Scopes: []domain.Scope{of.scope}, Text: domain.Text{Content: of.id},
 			}).Knowledge
 		}
 		propose := func(kind domain.ProposalKind, a, b string) {
 			t.Helper()
 			two := []*domain.Knowledge{items[a], items[b]}
-			w.submit(domain.ProposeReview{By: w.by, ID: domain.ProposalID(kind, two), Kind: kind, Items: []string{a, b}, Score: 0.5})
+			w.Submit(domain.ProposeReview{By: w.By, ID: domain.ProposalID(kind, two), Kind: kind, Items: []string{a, b}, Score: 0.5})
 		}
 		propose(domain.Contradiction, "new", "old")
 		propose(domain.Duplicate, "old", "secret")
@@ -44,7 +45,7 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 		waits := func(q domain.ReviewQuery) (list []string) {
 			t.Helper()
 			q.Tenant, q.Limit = domain.DefaultTenant, 10
-			for _, r := range must(reports.Review(t.Context(), q))(t).Items {
+			for _, r := range Must(reports.Review(t.Context(), q))(t).Items {
 				list = append(list, fmt.Sprint(r.Item.ID, " ", r.Reasons[0].Queue, " ", r.Pair.Items[0].ID))
 			}
 			return list
@@ -68,7 +69,7 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 		everything()
 
 		// many newer proposals about what they may not see
-		noError(t, corrupt(t.Context(), db, `
+		NoError(t, Corrupt(t.Context(), db, `
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
 			INSERT INTO proposals (tenant, proposal, item, kind, score, at, is_open)
 			SELECT 'default', 'p' || i, 'nothing', 'contradiction', 1, '2100-01-01T00:00:00.000000Z', TRUE
@@ -77,24 +78,24 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 
 		// the log alone is enough, for the migration, too
 		for _, step := range []string{"down", "up"} {
-			file := must(migrations.Files.ReadFile(fmt.Sprintf("%s/0012_proposals.%s.sql", db.Engine, step)))(t)
-			noError(t, corrupt(t.Context(), db, string(file)))
+			file := Must(migrations.Files.ReadFile(fmt.Sprintf("%s/0012_proposals.%s.sql", db.Engine, step)))(t)
+			NoError(t, Corrupt(t.Context(), db, string(file)))
 		}
 		everything()
-		noError(t, corrupt(t.Context(), db, "DELETE FROM streams"))
+		NoError(t, Corrupt(t.Context(), db, "DELETE FROM streams"))
 		everything()
-		noError(t, corrupt(t.Context(), db, "DELETE FROM proposals"))
+		NoError(t, Corrupt(t.Context(), db, "DELETE FROM proposals"))
 		same(waits(domain.ReviewQuery{}))
-		wrong := must(events.SnapshotOf(db).CheckStates(t.Context(), domain.DefaultTenant))(t)
-		noError(t, w.log.RepairStates(t.Context(), domain.DefaultTenant, wrong))
+		wrong := Must(events.SnapshotOf(db).CheckStates(t.Context(), domain.DefaultTenant))(t)
+		NoError(t, w.Log.RepairStates(t.Context(), domain.DefaultTenant, wrong))
 		everything()
 
-		noError(t, corrupt(t.Context(), db, `
+		NoError(t, Corrupt(t.Context(), db, `
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
 			INSERT INTO proposals (tenant, proposal, item, kind, score, at, is_open)
 			SELECT 'default', 'p' || i, 'old', 'contradiction', 1, '2100-01-01T00:00:00.000000Z', TRUE
 			FROM n`))
-		page := must(reports.Review(t.Context(), domain.ReviewQuery{Tenant: domain.DefaultTenant, Only: ann, Limit: 10}))(t)
+		page := Must(reports.Review(t.Context(), domain.ReviewQuery{Tenant: domain.DefaultTenant, Only: ann, Limit: 10}))(t)
 		if got := page.Queues[domain.QueueContradiction]; got != (domain.QueueLength{Items: 1, More: true}) {
 			t.Errorf("beyond the limit: %+v", got)
 		}
