@@ -26,12 +26,6 @@ type known struct {
 	vectors [][]float32 // none until the projection of meaning has read of it
 }
 
-// everything is what the world's tenant knows by now.
-func (w *world) everything() everything {
-	w.t.Helper()
-	return w.known(w.items())
-}
-
 // known is items with what there is to compare.
 func (w *world) known(items map[string]*domain.Knowledge) everything {
 	w.t.Helper()

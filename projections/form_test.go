@@ -176,40 +176,6 @@ func TestWordsInAnotherFormAreNotCheckedAndErased(t *testing.T) {
 	})
 }
 
-// Tables of meaning in another form are made again, and searches use words meanwhile. No text whose vector can be
-// read is sent to the model again.
-func TestMeaningInAnotherFormIsMadeAgain(t *testing.T) {
-	t.Parallel()
-	for change, again := range map[string]bool{
-		"ALTER TABLE meaning_1 DROP COLUMN sketch":                     false,
-		"ALTER TABLE meaning_1 ADD COLUMN mood text":                   false,
-		"ALTER TABLE vectors_1 RENAME COLUMN vector TO representation": true,
-		"DROP TABLE vectors_1":                                         true,
-	} {
-		databasetest.Each(t, func(t *testing.T, db *database.DB) {
-			e := newEndpoint(t)
-			settings := projections.Settings{Embedder: e.model(t, "small")}
-			before, stop := served(t, db, settings)
-			before.remember("item", "retry with backoff", "team:pay")
-			before.until("the item has a vector", func() bool { return before.lag() == 0 })
-			stop()
-			report(t, corrupt(t.Context(), db, change))
-			w, _ := served(t, db, settings)
-			hit := func() domain.Hit { return w.search(domain.Search{Text: "backoff"}).Hits[0].Hit }
-			equal(t, hit().ID, "item", "found at once")
-			w.remember("later", "wait and try once more", "team:pay")
-			w.until("the item is found by meaning", func() bool { return hit().Semantic > 0 })
-			for text, times := range e.times("small") {
-				if strings.Contains(text, "retry") && times > 1 != again {
-					t.Errorf("%s: the model was asked %d times for %q", change, times, text)
-				}
-			}
-			equal(t, w.spaces(), []string{"openai:small:96 active"}, "spaces (-got +want)")
-			equal(t, newWorld(t, db, settings).spaces(), w.spaces(), "spaces of the next start (-got +want)")
-		})
-	}
-}
-
 // A form of a later release is neither read nor written.
 func TestFormOfALaterReleaseIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

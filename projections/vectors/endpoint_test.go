@@ -1,4 +1,4 @@
-package projections_test
+package vectors_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/projections/embedding"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // endpoint speaks OpenAI's embeddings API for any model, and counts the texts that it has answered for:
@@ -138,7 +139,7 @@ func (e *endpoint) model(t *testing.T, name string) embedding.Embedder {
 
 func modelAt(t *testing.T, url, name string) embedding.Embedder {
 	t.Helper()
-	o := must(embedding.NewOpenAI(embedding.Config{
+	o := Must(embedding.NewOpenAI(embedding.Config{
 		URL: url, Model: name, Dims: dimsOf[name], MaxBatch: textsAtOnce, MinBackoff: time.Millisecond,
 		MaxBackoff: time.Millisecond,
 	}))(t)
