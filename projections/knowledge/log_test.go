@@ -1,4 +1,4 @@
-package projections_test
+package knowledge_test
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
 	t.Parallel()
 	logtest.Run(t, func(t *testing.T, db *database.DB) events.Inline {
-		base := must(projections.Open(t.Context(), db, projections.Settings{}))(t)
+		base := Must(projections.Open(t.Context(), db, projections.Settings{}))(t)
 		return base.Projection
 	})
 }
@@ -25,30 +26,30 @@ func TestALogKeepsItsPromisesWithTheKnowledgeTable(t *testing.T) {
 func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuilding(t, db, projections.Settings{Embedder: tiny{}})
+		r := NewRebuilding(t, db, projections.Settings{Embedder: Tiny{}})
 		r.SliceStreams, r.BatchRows = 2, 3
 		for i := range 7 { // a tenant with nothing else, too
-			r.submit(elsewhere(fmt.Sprint("before-", i), 1))
-			r.in("other").submit(elsewhere(fmt.Sprint("other-", i), 1))
-			r.remember(fmt.Sprint("item-", i), "server tomato", "team:pay")
+			r.Submit(Elsewhere(fmt.Sprint("before-", i), 1))
+			r.In("other").Submit(Elsewhere(fmt.Sprint("other-", i), 1))
+			r.Remember(fmt.Sprint("item-", i), "server tomato", "team:pay")
 		}
-		r.at("catching_up", func() {
+		r.At("catching_up", func() {
 			for i := range 9 {
-				r.submit(elsewhere(fmt.Sprint("meanwhile-", i), 2))
+				r.Submit(Elsewhere(fmt.Sprint("meanwhile-", i), 2))
 			}
-			r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "item-6"}})
+			r.Submit(domain.Delete{Target: domain.Target{By: r.By, ID: "item-6"}})
 		})
-		r.at("verifying", func() { r.submit(elsewhere("late", 2)) })
-		last := r.run()
+		r.At("verifying", func() { r.Submit(Elsewhere("late", 2)) })
+		last := r.Run()
 		if last.State != "active" || !last.Report.Passed || last.Report.Items != 7 || last.Report.Rows["knowledge"] != 7 {
 			t.Errorf("the rebuild is %s, its report %+v, want 7 items", last.State, last.Report)
 		}
-		r.understand()
-		found := r.find(domain.Search{Text: "tomato", Context: pay})
+		r.Understand()
+		found := r.Find(domain.Search{Text: "tomato", Context: Pay})
 		slices.Sort(found)
-		equal(t, found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}, "found (-got +want)")
-		equal(t, r.stored(), folded(r.items()), "tables (-live +folded)")
-		page, err := r.base.Browser.List(t.Context(), domain.List{By: r.by})
+		Equal(t, found, []string{"item-0", "item-1", "item-2", "item-3", "item-4", "item-5"}, "found (-got +want)")
+		Equal(t, r.Stored(), Folded(r.Items()), "tables (-live +folded)")
+		page, err := r.Base.Browser.List(t.Context(), domain.List{By: r.By})
 		if err != nil || len(page.Items) != 6 {
 			t.Errorf("listed %d items (%v), want 6", len(page.Items), err)
 		}
@@ -60,12 +61,12 @@ const whatever = `dir\file o'neill it's a "quoted" C:\path\'x' \ {a,b} NULL "NUL
 	"`tick` \t\n\r 知识''库 \u2028 \U0001F4A1"
 
 func TestWhateverPeopleWriteIsStoredAsItIs(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	Each(t, func(t *testing.T, w *World) {
 		for id, content := range map[string]string{
 			"short": whatever,
-			"long":  whatever + distinctWords(2000), // too long for a bag
+			"long":  whatever + DistinctWords(2000), // too long for a bag
 		} {
-			w.know(id, domain.Remembered{
+			w.Know(id, domain.Remembered{
 				Class: domain.Class{Type: domain.Tool}, Scopes: []domain.Scope{"team:pay"},
 				Text: domain.Text{
 					Content: content, Task: strings.TrimSpace(whatever), Abstract: whatever, Overview: whatever,
@@ -74,9 +75,9 @@ func TestWhateverPeopleWriteIsStoredAsItIs(t *testing.T) {
 				Source: domain.Source{Name: whatever, URLs: []string{`file:///C:\'`}, TraceID: `a'b"c\d`},
 			})
 		}
-		equal(t, folded(w.items()), w.stored(), "tables (-folded +stored)")
+		Equal(t, Folded(w.Items()), w.Stored(), "tables (-folded +stored)")
 		for _, question := range []string{`c:\path`, "知识"} {
-			if got := len(w.find(domain.Search{Text: question})); got != 2 {
+			if got := len(w.Find(domain.Search{Text: question})); got != 2 {
 				t.Errorf("found %d items about %s, want both", got, question)
 			}
 		}

@@ -1,4 +1,4 @@
-package projections_test
+package rows_test
 
 import (
 	"fmt"
@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestEveryFilterPassesWhatItSays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.fill(newCorpus(3), 60)
-		w.rememberOddly()
-		w.understand()
-		items := w.items()
+	Each(t, func(t *testing.T, w *World) {
+		w.Fill(NewCorpus(3), 60)
+		w.RememberOddly()
+		w.Understand()
+		items := w.Items()
 		tried, passed := 0, 0
 		all := filters(items)
 		for i, name := range slices.Sorted(maps.Keys(all)) {
@@ -25,18 +26,18 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 			}
 			var listed, searched []string
 			for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
-				if passes(k, filter) {
+				if Passes(k, filter) {
 					listed = append(listed, k.ID)
 				}
-				if passes(k, filter) && IsLive(k) {
+				if Passes(k, filter) && IsLive(k) {
 					searched = append(searched, k.ID)
 				}
 			}
 			tried, passed = tried+1, passed+len(listed)
-			equal(t, w.list(domain.List{By: w.by, Filter: filter, Limit: 100}), listed,
+			Equal(t, w.List(domain.List{By: w.By, Filter: filter, Limit: 100}), listed,
 				"%s: list with %+v (-got +want)", name, filter)
-			found := w.find(domain.Search{Text: "payment 支付", Filter: filter, Limit: 100, MinScore: new(float64)})
-			equal(t, slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(searched)),
+			found := w.Find(domain.Search{Text: "payment 支付", Filter: filter, Limit: 100, MinScore: new(float64)})
+			Equal(t, slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(searched)),
 				"%s: search with %+v (-got +want)", name, filter)
 		}
 		if tried < 60 || passed < tried {
@@ -47,15 +48,15 @@ func TestEveryFilterPassesWhatItSays(t *testing.T) {
 
 // TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt asks for scopes that one belongs to and for others.
 func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.fill(newCorpus(5), 60)
-		items := w.items()
+	Each(t, func(t *testing.T, w *World) {
+		w.Fill(NewCorpus(5), 60)
+		items := w.Items()
 		member := domain.Principal{
-			Tenant: w.by.Tenant, Subject: "user:alice", Role: domain.Member,
+			Tenant: w.By.Tenant, Subject: "user:alice", Role: domain.Member,
 			Memberships: []domain.Entity{"team:pay"},
 		}
 		all := 0
-		for _, by := range []domain.Principal{w.by, member} {
+		for _, by := range []domain.Principal{w.By, member} {
 			for _, scope := range []domain.Scope{"user:alice", "team:pay", "org:acme", domain.Public, "user:nobody"} {
 				for _, statuses := range [][]domain.Status{
 					nil,
@@ -66,12 +67,12 @@ func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
 					filter := domain.Filter{Scope: scope, Statuses: statuses}
 					var want []string
 					for _, k := range slices.SortedFunc(maps.Values(items), newestFirst) {
-						if passes(k, filter) && by.MaySee(k) {
+						if Passes(k, filter) && by.MaySee(k) {
 							want = append(want, k.ID)
 						}
 					}
 					all += len(want)
-					equal(t, want, w.list(domain.List{By: by, Filter: filter, Limit: 3}),
+					Equal(t, want, w.List(domain.List{By: by, Filter: filter, Limit: 3}),
 						"%s lists %s, %v (-want +got)", by.Subject, scope, statuses)
 				}
 			}
@@ -106,7 +107,7 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 		if i%10 > 0 && i > 3 {
 			continue
 		}
-		for name, condition := range conditionsMetBy(items[id]) {
+		for name, condition := range ConditionsMetBy(items[id]) {
 			filter := domain.Filter{}
 			condition(&filter)
 			all[fmt.Sprint(name, " of ", id)] = filter
@@ -122,67 +123,25 @@ func filters(items map[string]*domain.Knowledge) map[string]domain.Filter {
 
 func newestFirst(a, b *domain.Knowledge) int { return int(b.Number - a.Number) }
 
-// rememberOddly adds items whose tags and places look like SQL, JSON and patterns.
-func (w *world) rememberOddly() {
-	w.t.Helper()
-	for i, tags := range []domain.Tags{
-		{`a"b`: {`c"d`, `\`}},
-		{"a.b": {"$.x"}},
-		{"支付": {"支付?", "it's"}},
-		{"": nil, "a": {}},
-		{"a": {"a", "b"}, "b": {"a"}},
-		{"Case": {"Case"}},
-	} {
-		delete(tags, "")
-		w.know(fmt.Sprint("odd", i), domain.Remembered{
-			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Scopes: []domain.Scope{
-				domain.Scope(fmt.Sprint("user:Al_ce", i)),
-				"user:alice",
-			},
-			Text: domain.Text{Content: "payment 支付", Tags: tags, URI: fmt.Sprint("viking://odd/%_'?", i, "/x")},
-		})
-	}
-	for i, name := range []string{domain.AbstractName, domain.OverviewName, "x" + domain.AbstractName} {
-		w.know(fmt.Sprint("short", i), domain.Remembered{
-			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
-		})
-	}
-}
-
-// list reads every page of a list.
-func (w *world) list(list domain.List) (ids []string) {
-	w.t.Helper()
-	for {
-		page := must(w.base.Browser.List(w.t.Context(), list))(w.t)
-		for _, k := range page.Items {
-			ids = append(ids, k.ID)
-		}
-		if page.Next == 0 {
-			return ids
-		}
-		list.Before = page.Next
-	}
-}
-
 // TestASearchEndsThoughOnePlaceHasGivenAllThatItHas asks for what few pass, where one of two places is nearly empty.
 func TestASearchEndsThoughOnePlaceHasGivenAllThatItHas(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	Each(t, func(t *testing.T, w *World) {
 		hers := domain.Search{
 			Text: "indentation", Context: domain.Context{Given: true, Entities: []domain.Entity{"user:alice", "org:acme"}},
 			Filter: domain.Filter{Owner: "user:alice"}, MinScore: new(float64),
 		}
-		w.know("hers", domain.Remembered{
+		w.Know("hers", domain.Remembered{
 			Class: domain.Class{Type: domain.Strategy}, Owner: "user:alice", Scopes: []domain.Scope{"user:alice"},
 			Text: domain.Text{Content: "spaces, not tabs"},
 		})
 		for items := range 4 {
-			w.fillFrom(items*400, 400)
-			w.understand()
+			w.FillFrom(items*400, 400)
+			w.Understand()
 			found := make(chan []string, 1)
-			go func() { found <- w.find(hers) }()
+			go func() { found <- w.Find(hers) }()
 			select {
 			case ids := <-found:
-				equal(t, ids, []string{"hers"}, "among %d others (-got +want)", 400*(items+1))
+				Equal(t, ids, []string{"hers"}, "among %d others (-got +want)", 400*(items+1))
 			case <-time.After(time.Minute):
 				t.Fatalf("among %d others the search never ends", 400*(items+1))
 			}

@@ -1,4 +1,4 @@
-package projections_test
+package knowledge_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
 
@@ -19,27 +20,27 @@ func TestContentIsBehindTheWall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			owner := databasetest.Open(t, databasetest.Postgres(t))
-			noError(t, database.Migrate(t.Context(), owner))
+			NoError(t, database.Migrate(t.Context(), owner))
 			if began {
-				w := newWorld(t, owner, projections.Settings{})
-				w.reader()
+				w := NewWorld(t, owner, projections.Settings{})
+				w.Reader()
 			}
 			app := databasetest.Open(t, databasetest.LetServe(t, owner))
 			ctx := database.ForEveryTenant(t.Context())
-			w := newWorld(t, app, projections.Settings{})
-			w.reader()
+			w := NewWorld(t, app, projections.Settings{})
+			w.Reader()
 			for _, tenant := range []string{"acme", "zeta"} {
-				w := w.in(tenant)
-				w.remember("k-"+tenant, "the secret of "+tenant, "org:acme")
-				w.submit(domain.GiveFeedback{
-					Target: domain.Target{By: w.by, ID: "k-" + tenant}, Verdict: domain.Helpful, TraceID: "t", Query: "?",
+				w := w.In(tenant)
+				w.Remember("k-"+tenant, "the secret of "+tenant, "org:acme")
+				w.Submit(domain.GiveFeedback{
+					Target: domain.Target{By: w.By, ID: "k-" + tenant}, Verdict: domain.Helpful, TraceID: "t", Query: "?",
 				})
-				w.submit(domain.ReportStale{Target: domain.Target{By: w.by, ID: "k-" + tenant}, Reason: "old"})
+				w.Submit(domain.ReportStale{Target: domain.Target{By: w.By, ID: "k-" + tenant}, Reason: "old"})
 			}
-			rebuilder := rebuild.New(w.base.Versions, w.base.Models, w.log, w.followers)
+			rebuilder := rebuild.New(w.Base.Versions, w.Base.Models, w.Log, w.Followers)
 			defer rebuilder.Close()
-			must(rebuilder.Start(ctx, domain.RebuildOrder{}))(t)
-			noError(t, rebuilder.Wait(ctx))
+			Must(rebuilder.Start(ctx, domain.RebuildOrder{}))(t)
+			NoError(t, rebuilder.Wait(ctx))
 			for _, table := range []string{
 				"events", "event_texts", "knowledge",
 				"knowledge_1", "knowledge_1_votes", "knowledge_1_reports", "knowledge_2", "knowledge_2_votes",
@@ -47,8 +48,8 @@ func TestContentIsBehindTheWall(t *testing.T) {
 			} {
 				var seen []string
 				query := fmt.Sprintf("SELECT DISTINCT tenant FROM %s ORDER BY tenant", table)
-				noError(t, app.NewRaw(query).Scan(database.ForTenant(t.Context(), "acme"), &seen))
-				equal(t, []string{"acme"}, seen, "%s without a predicate", table)
+				NoError(t, app.NewRaw(query).Scan(database.ForTenant(t.Context(), "acme"), &seen))
+				Equal(t, []string{"acme"}, seen, "%s without a predicate", table)
 			}
 			walls, err := database.Protections(t.Context(), app)
 			if err != nil || !walls[2].Stands {

@@ -1,4 +1,4 @@
-package projections_test
+package knowledge_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/logtest"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing
@@ -22,8 +23,8 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	const writers, before, after = 4, 40, 40
 	pair := databasetest.NewPair(t)
 	db := databasetest.Open(t, pair.URL)
-	noError(t, database.Migrate(t.Context(), db))
-	w := newWorld(t, db, projections.Settings{})
+	NoError(t, database.Migrate(t.Context(), db))
+	w := NewWorld(t, db, projections.Settings{})
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 
@@ -33,7 +34,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	for writer := range writers {
 		writing.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				command, err := domain.Remember{By: w.by, ID: fmt.Sprintf("item-%d-%d", writer, n), Knowledge: domain.Remembered{
+				command, err := domain.Remember{By: w.By, ID: fmt.Sprintf("item-%d-%d", writer, n), Knowledge: domain.Remembered{
 					Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"org:acme"},
 					Text: domain.Text{Content: "retry with jitter"},
 				}}.Complete()
@@ -41,7 +42,7 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				receipt, err := w.log.Submit(ctx, domain.Submission{Command: command, By: w.by})
+				receipt, err := w.Log.Submit(ctx, domain.Submission{Command: command, By: w.By})
 				if err != nil { // the primary is away
 					time.Sleep(20 * time.Millisecond)
 					continue
@@ -71,14 +72,14 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	writing.Wait()
 
 	positions := map[int64]string{}
-	for _, event := range logtest.All(t, w.log, w.by.Tenant) { // an error if a position is missing
+	for _, event := range logtest.All(t, w.Log, w.By.Tenant) { // an error if a position is missing
 		positions[event.Position] = event.Stream
 	}
 	acknowledged.Range(func(id, position any) bool {
 		if got, want := positions[position.(int64)], domain.KnowledgeStream(id.(string)); got != want {
 			t.Errorf("at position %d: got %q, want %q, which was acknowledged", position, got, want)
 		}
-		if _, err := w.base.Browser.Find(t.Context(), w.by.Tenant, id.(string)); err != nil {
+		if _, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, id.(string)); err != nil {
 			t.Errorf("%s was acknowledged: %v", id, err)
 		}
 		return true

@@ -1,4 +1,4 @@
-package projections_test
+package rows_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/rows"
 )
 
@@ -69,13 +70,13 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 				if db.Engine == database.Postgres {
 					change = "DROP VIEW knowledge;\n" + of.postgres
 				}
-				before := newWorld(t, db, projections.Settings{})
-				before.remember("common", "retry with backoff", domain.Public)
+				before := NewWorld(t, db, projections.Settings{})
+				before.Remember("common", "retry with backoff", domain.Public)
 				for i := range 5 {
-					before.live(fmt.Sprint("before-", i))
+					live(before, fmt.Sprint("before-", i))
 				}
-				report(t, corrupt(t.Context(), db, change))
-				r := newRebuilding(t, db, projections.Settings{})
+				Report(t, Corrupt(t.Context(), db, change))
+				r := NewRebuilding(t, db, projections.Settings{})
 				var answered atomic.Int64
 				ctx, end := context.WithCancel(t.Context())
 				clients := sync.WaitGroup{}
@@ -83,22 +84,22 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 				for client := range map[bool]int{true: 4, false: 32}[testing.Short()] {
 					clients.Go(func() {
 						for i := 0; ctx.Err() == nil; i++ {
-							r.live(fmt.Sprint("live-", client, "-", i))
+							live(r.World, fmt.Sprint("live-", client, "-", i))
 							answered.Add(1)
 						}
 					})
 				}
-				noError(t, r.Resume(t.Context()))
-				last := r.ended()
-				r.isActive(last, 2)
-				back := must(r.base.Versions.Rollback(t.Context()))(t)
-				equal(t, back, 1, "version after going back")
-				r.live("after")
+				NoError(t, r.Resume(t.Context()))
+				last := r.Ended()
+				r.IsActive(last, 2)
+				back := Must(r.Base.Versions.Rollback(t.Context()))(t)
+				Equal(t, back, 1, "version after going back")
+				live(r.World, "after")
 				end()
 				clients.Wait()
-				equal(t, folded(r.items()), r.storedIn(2), "tables (-folded +rebuilt)")
-				noError(t, r.Resume(t.Context()))
-				equal(t, r.last().Version, 2, "newest version, since somebody went back")
+				Equal(t, Folded(r.Items()), r.StoredIn(2), "tables (-folded +rebuilt)")
+				NoError(t, r.Resume(t.Context()))
+				Equal(t, r.Last().Version, 2, "newest version, since somebody went back")
 				t.Logf("%d rounds were answered meanwhile; intended: %v", answered.Load(), last.Report.Intended)
 			})
 		})
@@ -106,9 +107,9 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 }
 
 // live remembers an item, votes on it and on a common one, revises, reports, reads, lists and searches.
-func (w *world) live(id string) {
-	ctx := context.WithoutCancel(w.t.Context())
-	target, overview := domain.Target{By: w.by, ID: id}, "retries, at last"
+func live(w *World, id string) {
+	ctx := context.WithoutCancel(w.T.Context())
+	target, overview := domain.Target{By: w.By, ID: id}, "retries, at last"
 	of := domain.Remembered{
 		Class: domain.Class{Type: domain.Strategy, Category: "cases"}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 		Text: domain.Text{
@@ -117,18 +118,18 @@ func (w *world) live(id string) {
 		},
 	}
 	for _, command := range []domain.Command{
-		w.complete(domain.Remember{By: w.by, ID: id, Knowledge: of}), w.helpful(id, "t-"+id), w.helpful("common", id),
+		w.Complete(domain.Remember{By: w.By, ID: id, Knowledge: of}), w.Helpful(id, "t-"+id), w.Helpful("common", id),
 		domain.Revise{Target: target, Changes: domain.Revised{Overview: &overview}},
 		domain.ReportStale{Target: target, Reason: "gone"},
 		domain.Confirm{Target: target},
 		domain.Revise{Target: target, Scopes: []domain.Scope{domain.Public}},
 	} {
-		if _, err := w.log.Submit(ctx, domain.Submission{By: w.by, Command: command}); err != nil {
-			w.t.Errorf("%T %s: %v", command, id, err)
+		if _, err := w.Log.Submit(ctx, domain.Submission{By: w.By, Command: command}); err != nil {
+			w.T.Errorf("%T %s: %v", command, id, err)
 		}
 	}
-	if _, err := w.base.Browser.Find(ctx, w.by.Tenant, "common"); err != nil {
-		w.t.Errorf("find: %v", err)
+	if _, err := w.Base.Browser.Find(ctx, w.By.Tenant, "common"); err != nil {
+		w.T.Errorf("find: %v", err)
 	}
 	for i, f := range []domain.Filter{
 		{},
@@ -141,15 +142,15 @@ func (w *world) live(id string) {
 		{Statuses: []domain.Status{domain.IsDeleted}},
 		{Polarity: domain.Negative},
 	} {
-		if _, err := w.base.Browser.List(ctx, domain.List{By: w.by, Filter: f, Limit: 5}); err != nil {
-			w.t.Errorf("list %d: %v", i, err)
+		if _, err := w.Base.Browser.List(ctx, domain.List{By: w.By, Filter: f, Limit: 5}); err != nil {
+			w.T.Errorf("list %d: %v", i, err)
 		}
-		search, err := domain.Search{By: w.by, Text: "retry with a pause", Filter: f}.Complete()
+		search, err := domain.Search{By: w.By, Text: "retry with a pause", Filter: f}.Complete()
 		if err == nil {
-			_, err = w.base.Searcher.Search(ctx, search)
+			_, err = w.Base.Searcher.Search(ctx, search)
 		}
 		if err != nil {
-			w.t.Errorf("search %d: %v", i, err)
+			w.T.Errorf("search %d: %v", i, err)
 		}
 	}
 }
@@ -158,19 +159,19 @@ func (w *world) live(id string) {
 func TestWordsInAnotherFormAreNotCheckedAndErased(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		before := newWorld(t, db, projections.Settings{})
-		before.secret("secret")
-		report(t, corrupt(t.Context(), db, `ALTER TABLE knowledge_1_changes RENAME TO knowledge_1_terms`))
-		w := newWorld(t, db, projections.Settings{})
-		checked := must(projections.Check(t.Context(), db, projections.Settings{}, nil))(t)
+		before := NewWorld(t, db, projections.Settings{})
+		before.Secret("secret")
+		Report(t, Corrupt(t.Context(), db, `ALTER TABLE knowledge_1_changes RENAME TO knowledge_1_terms`))
+		w := NewWorld(t, db, projections.Settings{})
+		checked := Must(projections.Check(t.Context(), db, projections.Settings{}, nil))(t)
 		if len(checked.Wrong) > 0 || !slices.Contains(checked.Unchecked, "the index of words, which has another form") {
 			t.Errorf("checked: %+v", checked)
 		}
-		if got := w.traces(); !slices.Contains(got, "knowledge_1_terms") {
+		if got := w.Traces(); !slices.Contains(got, "knowledge_1_terms") {
 			t.Errorf("%v hold the canary, want the index, too", got)
 		}
-		w.erase("secret")
-		if got := w.traces(); got != nil {
+		w.Erase("secret")
+		if got := w.Traces(); got != nil {
 			t.Errorf("%v hold the canary", got)
 		}
 	})
@@ -178,11 +179,11 @@ func TestWordsInAnotherFormAreNotCheckedAndErased(t *testing.T) {
 
 // A form of a later release is neither read nor written.
 func TestFormOfALaterReleaseIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.remember("item", "retry with backoff", "team:pay")
-		report(t, corrupt(t.Context(), w.db, `UPDATE projections SET settings = replace(CAST(settings AS text),
-			'"form":"1"', '"form":"2"')`+map[bool]string{true: "::json"}[w.db.Engine == database.Postgres]))
-		_, err := projections.Open(t.Context(), w.db, projections.Settings{})
+	Each(t, func(t *testing.T, w *World) {
+		w.Remember("item", "retry with backoff", "team:pay")
+		Report(t, Corrupt(t.Context(), w.DB, `UPDATE projections SET settings = replace(CAST(settings AS text),
+			'"form":"1"', '"form":"2"')`+map[bool]string{true: "::json"}[w.DB.Engine == database.Postgres]))
+		_, err := projections.Open(t.Context(), w.DB, projections.Settings{})
 		if err == nil || !strings.Contains(err.Error(), "form 2 of a later release") {
 			t.Errorf("opened: %v", err)
 		}
@@ -192,7 +193,7 @@ func TestFormOfALaterReleaseIsRefused(t *testing.T) {
 // Each form has a number, under which testdata keeps its columns. A new one is written there.
 func TestEachFormHasItsNumber(t *testing.T) {
 	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
-		made := must(rows.Definition(engine, "knowledge", 1))(t) + must(rows.Definition(engine, "knowledge_indexes", 1))(t)
+		made := Must(rows.Definition(engine, "knowledge", 1))(t) + Must(rows.Definition(engine, "knowledge_indexes", 1))(t)
 		var form strings.Builder
 		layout := database.LayoutMade(made)
 		for _, c := range layout.Columns {
@@ -212,13 +213,13 @@ func TestEachFormHasItsNumber(t *testing.T) {
 
 // Tables that this program makes are in its form.
 func TestTablesAreInTheirForm(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.remember("item", "retry with backoff", "team:pay")
-		noError(t, r.Resume(t.Context()))
-		equal(t, r.version(), 1, "version, which needs no other")
-		r.switches(domain.RebuildOrder{})
-		again := newRebuilding(t, r.db, projections.Settings{})
-		noError(t, again.Resume(t.Context()))
-		equal(t, again.ended().Version, 2, "newest version")
+	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
+		r.Remember("item", "retry with backoff", "team:pay")
+		NoError(t, r.Resume(t.Context()))
+		Equal(t, r.Version(), 1, "version, which needs no other")
+		r.Switches(domain.RebuildOrder{})
+		again := NewRebuilding(t, r.DB, projections.Settings{})
+		NoError(t, again.Resume(t.Context()))
+		Equal(t, again.Ended().Version, 2, "newest version")
 	})
 }

@@ -1,4 +1,4 @@
-package projections_test
+package past_test
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAConfirmationExpires(t *testing.T) {
@@ -19,25 +20,25 @@ func TestAConfirmationExpires(t *testing.T) {
 		day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		now := day
 		clock := func() time.Time { return now }
-		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		past := pastWorld{w, w.reader().Past}
+		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		past := PastWorld{World: w, Past: w.Reader().Past}
 		until := day.AddDate(0, 1, 0)
 		for _, id := range []string{"doubted", "kept", "confirmed"} {
-			w.remember(id, "the deploy window of "+id, "org:acme")
+			w.Remember(id, "the deploy window of "+id, "org:acme")
 		}
 		for _, id := range []string{"doubted", "kept"} {
 			for _, who := range []domain.Entity{"user:ann", "user:ben"} {
-				by := w.by
+				by := w.By
 				by.Subject = who
-				w.submit(domain.ReportStale{Target: domain.Target{By: by, ID: id}, Reason: "says " + string(who)})
+				w.Submit(domain.ReportStale{Target: domain.Target{By: by, ID: id}, Reason: "says " + string(who)})
 			}
 		}
-		w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: "kept"}})
+		w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: "kept"}})
 		for _, id := range []string{"doubted", "confirmed"} {
-			w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: id}, Until: until})
+			w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: id}, Until: until})
 		}
-		asOf := w.head()
-		past.readOn(2) // so that the past goes on with what it has read
+		asOf := w.Head()
+		past.ReadOn(2) // so that the past goes on with what it has read
 
 		// looks are what every reader sees, with a question as of the position too.
 		type looks struct {
@@ -51,11 +52,11 @@ func TestAConfirmationExpires(t *testing.T) {
 		}
 		look := func(then domain.List, search domain.Search) looks {
 			t.Helper()
-			reader := w.reader()
+			reader := w.Reader()
 			l := looks{Marks: map[string][]string{}, Reported: map[string]int{}, Within: map[string]int{}}
 			list := func(stale *bool) []*domain.Knowledge {
-				then.By, then.Filter = w.by, domain.Filter{Stale: stale}
-				page := must(reader.List(t.Context(), then))(t)
+				then.By, then.Filter = w.By, domain.Filter{Stale: stale}
+				page := Must(reader.List(t.Context(), then))(t)
 				return page.Items
 			}
 			for _, k := range list(nil) {
@@ -70,23 +71,23 @@ func TestAConfirmationExpires(t *testing.T) {
 				}
 				slices.Sort(*ids)
 			}
-			search.By, search.Text = w.by, "deploy window doubted"
+			search.By, search.Text = w.By, "deploy window doubted"
 			search.Everyone, search.Copies = true, true
-			complete := must(search.Complete())(t)
-			answer := must(reader.Search(t.Context(), complete))(t)
+			complete := Must(search.Complete())(t)
+			answer := Must(reader.Search(t.Context(), complete))(t)
 			for _, hit := range answer.Hits {
 				if hit.ID == "doubted" {
 					l.Ranked = hit.Confidence
 				}
 			}
-			reports := browse.Reports{Browser: w.base.Browser, Log: w.log}
+			reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
-				&l.Reported: {Tenant: w.by.Tenant, Limit: 9}, &l.Within: {
-					Tenant: w.by.Tenant, Limit: 9, From: day,
+				&l.Reported: {Tenant: w.By.Tenant, Limit: 9}, &l.Within: {
+					Tenant: w.By.Tenant, Limit: 9, From: day,
 					To: until.AddDate(0, 0, 1),
 				},
 			} {
-				standings := must(reports.Stale(t.Context(), q))(t)
+				standings := Must(reports.Stale(t.Context(), q))(t)
 				for _, s := range standings {
 					(*counts)[s.ID] = s.Count
 					if !s.Expired || s.Last.IsZero() || s.Reporters != s.Count || s.ID == "doubted" && s.Confidence != 0.125 {
@@ -94,7 +95,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					}
 				}
 				q.From = until.Add(-time.Hour)
-				fallen := must(reports.Declining(t.Context(), q))(t)
+				fallen := Must(reports.Declining(t.Context(), q))(t)
 				for _, s := range fallen {
 					if s.Before != 0.5 || s.After != 0.125 || s.Count != 1 || !s.Last.Equal(until) {
 						t.Errorf("%+v has fallen", s)
@@ -106,7 +107,7 @@ func TestAConfirmationExpires(t *testing.T) {
 		}
 		holds := func(name string, got, want looks) {
 			t.Helper()
-			equal(t, got, want, "%s (-got +want)", name)
+			Equal(t, got, want, "%s (-got +want)", name)
 		}
 
 		none := map[string]int{}
@@ -129,7 +130,7 @@ func TestAConfirmationExpires(t *testing.T) {
 			Since: day, Reason: "says user:ben",
 		}
 		holds("after the date", look(domain.List{}, domain.Search{}), expired)
-		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, "doubted")
+		k, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, "doubted")
 		if err != nil || !k.Expired || k.Stale.Reporters != 2 {
 			t.Errorf("found %+v, %v", k, err)
 		}
@@ -143,21 +144,21 @@ func TestAConfirmationExpires(t *testing.T) {
 			domain.Search{AsOf: asOf, AsOfTime: until}), expired)
 
 		now = until
-		receipt := w.submit(w.helpful("doubted", "t"))
+		receipt := w.Submit(w.Helpful("doubted", "t"))
 		if k := receipt.Knowledge; !k.Expired || k.Stale.Reporters != 2 || k.Confidence != 0.1875 {
 			t.Errorf("a vote answers %v, %+v, %v", k.Expired, k.Stale, k.Confidence)
 		}
-		by := w.by
+		by := w.By
 		by.Subject = "user:ann"
-		w.submit(domain.ReportStale{Target: domain.Target{By: by, ID: "doubted"}, Reason: "says it again"})
-		past.readOn(100)
-		if got := w.itemsAt(w.head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" ||
+		w.Submit(domain.ReportStale{Target: domain.Target{By: by, ID: "doubted"}, Reason: "says it again"})
+		past.ReadOn(100)
+		if got := w.ItemsAt(w.Head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" ||
 			!got.Stale.Since.Equal(day) {
 			t.Errorf("folded from the log it is %+v", got.Stale)
 		}
-		equal(t, folded(w.items()), w.stored(), "the tables (-log +tables)")
-		if version := w.rebuild(); w.version() != version {
-			t.Errorf("version %d is read, want the rebuilt %d", w.version(), version)
+		Equal(t, Folded(w.Items()), w.Stored(), "the tables (-log +tables)")
+		if version := w.Rebuild(); w.Version() != version {
+			t.Errorf("version %d is read, want the rebuilt %d", w.Version(), version)
 		}
 	})
 }
