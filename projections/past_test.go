@@ -54,17 +54,3 @@ func (w pastWorld) readOn(size int) {
 		}))
 	}
 }
-
-// pastTables is all that the projection has written.
-func (w pastWorld) pastTables() map[string][]map[string]any {
-	w.t.Helper()
-	tables := map[string][]map[string]any{}
-	for table, order := range map[string]string{
-		"": "number, since", "_scopes": "scope, number, since", "_counts": "number, since",
-		"_words": "number, since", "_pieces": "number, since, piece",
-	} {
-		name := string(w.past.Tables.Items.Name) + table
-		tables[table] = w.table("SELECT * FROM "+name+" WHERE tenant = ? ORDER BY "+order, w.by.Tenant)
-	}
-	return tables
-}

@@ -1,4 +1,4 @@
-package projections_test
+package erasure_test
 
 import (
 	"errors"
@@ -13,12 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/annals-kb/annals/domain"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // A family is a tenant in which things were made from each other, took each other's places, were held, forgotten
 // and erased, and belong to several.
 type family struct {
-	*world
+	*World
 	*rapid.T
 
 	events []string // that something may be made from
@@ -33,12 +34,12 @@ func (f *family) owner() domain.Entity {
 }
 
 func (f *family) converses() {
-	talk := domain.SessionTarget{By: f.by, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).
+	talk := domain.SessionTarget{By: f.By, Owner: rapid.SampledFrom([]domain.Entity{"user:1", "user:2"}).
 		Draw(f.T, "whose"), ID: fmt.Sprint("s", len(f.talks))}
-	said := f.says(talk, "so it is")
+	said := f.Says(talk, "so it is")
 	f.talks, f.events = append(f.talks, talk), append(f.events, said.Events[len(said.Events)-1].EventID)
 	if rapid.Bool().Draw(f.T, "archived") {
-		f.submit(domain.CommitSession{SessionTarget: talk})
+		f.Submit(domain.CommitSession{SessionTarget: talk})
 		f.makes(domain.ArchiveItem(talk.Stream(), 1), talk.Owner, nil)
 	}
 }
@@ -46,7 +47,7 @@ func (f *family) converses() {
 func (f *family) makes(id string, owner domain.Entity, from []string) {
 	scopes := rapid.SliceOfNDistinct(rapid.SampledFrom([]domain.Scope{"user:1", "user:2", "team:pay", "public"}), 1, 2,
 		rapid.ID).Draw(f.T, "scopes")
-	made := f.know(id, domain.Remembered{
+	made := f.Know(id, domain.Remembered{
 		Class: domain.Class{Type: domain.Strategy}, Owner: owner, Scopes: scopes, Text: domain.Text{Content: "what " + id + " says"},
 		DerivedFrom: from,
 	})
@@ -63,7 +64,7 @@ func (f *family) grows() {
 
 // lives lets something happen that may be refused.
 func (f *family) lives() {
-	target := domain.Target{By: f.by, ID: f.one(f.items, "which")}
+	target := domain.Target{By: f.By, ID: f.one(f.items, "which")}
 	commands := map[string]domain.Command{
 		"supersede": domain.Supersede{Target: target, Successor: f.one(f.items, "by")},
 		"hold":      domain.Hold{Target: target, ReasonCode: "litigation"},
@@ -74,23 +75,23 @@ func (f *family) lives() {
 		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).
 			Draw(f.T, "talk"), ErasureReason: domain.ErasureReason{ReasonCode: "before"}}
 	}
-	_, _ = f.log.Submit(f.t.Context(), domain.Submission{
-		By:      f.by,
+	_, _ = f.World.Log.Submit(f.T.Context(), domain.Submission{
+		By:      f.By,
 		Command: commands[f.one(slices.Sorted(maps.Keys(commands)), "what")],
 	})
 }
 
 // orders is an order that may be given; false if it may not.
 func (f *family) orders() (domain.OrderErasure, bool) {
-	of := append([]string{"user:1", "user:2", "team:pay", "tenant:" + f.by.Tenant}, f.items...)
+	of := append([]string{"user:1", "user:2", "team:pay", "tenant:" + f.By.Tenant}, f.items...)
 	for _, talk := range f.talks {
 		of = append(of, talk.Stream())
 	}
-	order := domain.OrderErasure{By: f.by, ID: "order", Of: f.one(of, "of"), WithLineage: rapid.Bool().
+	order := domain.OrderErasure{By: f.By, ID: "order", Of: f.one(of, "of"), WithLineage: rapid.Bool().
 		Draw(f.T, "with lineage")}
 	if rapid.Bool().Draw(f.T, "by a member") {
 		order.By = domain.Principal{
-			Tenant: f.by.Tenant, Subject: "user:1", Role: domain.Member,
+			Tenant: f.By.Tenant, Subject: "user:1", Role: domain.Member,
 			Memberships: []domain.Entity{"team:pay"}, Authentication: "key:x",
 		}
 	}
@@ -98,17 +99,17 @@ func (f *family) orders() (domain.OrderErasure, bool) {
 	if err != nil {
 		return order, false
 	}
-	_, err = f.log.Submit(f.t.Context(), domain.Submission{By: order.By, Command: order})
+	_, err = f.World.Log.Submit(f.T.Context(), domain.Submission{By: order.By, Command: order})
 	return order, err == nil
 }
 
 // The plan of an order is what the order does, and what it leaves is why: whatever is related to what, and also if
 // another server has carried out some of it before it was killed.
 func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
-	each(t, func(t *testing.T, first *world) {
+	Each(t, func(t *testing.T, first *World) {
 		var families atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
-			f := &family{world: first.in(fmt.Sprint("family-", families.Add(1))), T: rt}
+			f := &family{World: first.In(fmt.Sprint("family-", families.Add(1))), T: rt}
 			for range rapid.IntRange(0, 2).Draw(rt, "sessions") {
 				f.converses()
 			}
@@ -126,7 +127,7 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 			if order.WithLineage {
 				lineage = domain.LineageErased
 			}
-			planned := must(f.eraser().Doomed(t.Context(), f.by.Tenant, order.Of, lineage))(rt)
+			planned := Must(eraser(f.World).Doomed(t.Context(), f.By.Tenant, order.Of, lineage))(rt)
 			stays := domain.Retained(order.By, planned)
 			var goes []string
 			for _, d := range planned {
@@ -135,7 +136,7 @@ func TestAnOrderDoesWhatItsPlanSays(t *testing.T) {
 				}
 			}
 			f.isKilled(order, planned)
-			noError(rt, f.eraser().CarryOut(t.Context()))
+			NoError(rt, eraser(f.World).CarryOut(t.Context()))
 			f.did(order, goes, stays)
 		})
 	})
@@ -148,7 +149,7 @@ func (f *family) isKilled(order domain.OrderErasure, planned []domain.ErasureTar
 		if !d.WillErase {
 			continue
 		}
-		_, err := f.log.Submit(f.t.Context(), domain.Submission{
+		_, err := f.World.Log.Submit(f.T.Context(), domain.Submission{
 			By: order.By, Command: d.EraseCommand(order.By, order.ErasureReason),
 			Origin: domain.Origin{CorrelationID: order.Stream()},
 		})
@@ -164,13 +165,13 @@ func (f *family) did(order domain.OrderErasure, goes []string, stays map[string]
 	var erased []string
 	query := "SELECT DISTINCT stream FROM events WHERE tenant = ? AND correlation_id = ? AND name LIKE '%.erased' AND " +
 		"name <> 'tenant.erased'"
-	noError(f, f.db.NewRaw(query, f.by.Tenant, order.Stream()).Scan(f.t.Context(), &erased))
+	NoError(f, f.DB.NewRaw(query, f.By.Tenant, order.Stream()).Scan(f.T.Context(), &erased))
 	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	if diff := gocmp.Diff(erased, goes, sorted, cmpopts.EquateEmpty()); diff != "" {
 		f.Errorf("%s, with lineage %t, by %s: erased (-got +planned):\n%s", order.Of, order.WithLineage,
 			order.By.Subject, diff)
 	}
-	state, err := f.eraser().Erasure(f.t.Context(), f.by.Tenant, order.ID)
+	state, err := eraser(f.World).Erasure(f.T.Context(), f.By.Tenant, order.ID)
 	if err != nil || state.UnderWay() || state.Erased != int64(len(goes)) || state.NotErased != int64(len(stays)) {
 		f.Errorf("%s: %+v, %v, want %d erased and %d not", order.Of, state, err, len(goes), len(stays))
 	}

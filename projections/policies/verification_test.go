@@ -1,4 +1,4 @@
-package projections_test
+package policies_test
 
 import (
 	"testing"
@@ -10,6 +10,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/policies"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
@@ -17,20 +18,20 @@ func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		clock := func() time.Time { return now }
-		w := newWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		w.base.Searcher.Verified = policies.NewVerifications(w.log.Reader)
+		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+		w.Base.Searcher.Verified = policies.NewVerifications(w.Log.Reader)
 		for _, id := range []string{"window", "kept"} {
-			w.know(id, domain.Remembered{
-				Class: domain.Class{Type: domain.Plan}, Owner: w.by.Subject, Scopes: []domain.Scope{domain.Public},
+			w.Know(id, domain.Remembered{
+				Class: domain.Class{Type: domain.Plan}, Owner: w.By.Subject, Scopes: []domain.Scope{domain.Public},
 				Text: domain.Text{Content: "the deploy window: " + id},
 			})
 		}
-		w.submit(domain.PutMember{OfDirectory: domain.OfDirectory{By: w.by, Member: "user:ben"}})
-		w.submit(domain.SetPolicy{OfPolicy: domain.OfPolicy{By: w.by}, EveryDays: 60, Verifier: "user:ben"})
+		w.Submit(domain.PutMember{OfDirectory: domain.OfDirectory{By: w.By, Member: "user:ben"}})
+		w.Submit(domain.SetPolicy{OfPolicy: domain.OfPolicy{By: w.By}, EveryDays: 60, Verifier: "user:ben"})
 		now = now.AddDate(0, 0, 61)
-		w.submit(domain.Confirm{Target: domain.Target{By: w.by, ID: "kept"}})
-		search := must(domain.Search{By: w.by, Text: "deploy window"}.Complete())(t)
-		hits := must(w.reader().Search(t.Context(), search))(t).Hits
+		w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: "kept"}})
+		search := Must(domain.Search{By: w.By, Text: "deploy window"}.Complete())(t)
+		hits := Must(w.Reader().Search(t.Context(), search))(t).Hits
 		if len(hits) != 2 {
 			t.Errorf("got %d hits, want 2", len(hits))
 		}
