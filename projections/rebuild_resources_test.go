@@ -19,8 +19,7 @@ import (
 // Whoever asks for a rebuild on a full disk is told so, and can ask again when there is room.
 func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t)) // a disk of PostgreSQL's cannot be filled from here
-	noError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite)) // a disk of PostgreSQL's cannot be filled from here
 	r := newRebuilding(t, db, projections.Settings{})
 	r.remember("item", "retry with backoff", "team:pay")
 	room := func(pages string) {
@@ -43,9 +42,8 @@ func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 // SQLite's journal begins anew only while nobody reads: a rebuild that always reads would fill the disk.
 func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 	t.Parallel()
-	url := databasetest.SQLite(t)
+	url := databasetest.Migrated(t, database.SQLite)
 	db := databasetest.Open(t, url)
-	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	var all []domain.Command
 	for i := range 2000 {

@@ -76,8 +76,7 @@ func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
 
 func TestOneProcessRebuildsAtATime(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.Postgres(t)) // a SQLite file has one process anyway
-	noError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.Postgres)) // a SQLite file has one process anyway
 	w := newRebuilding(t, db, projections.Settings{})
 	w.remember("one", "what the log says", "team:pay")
 	verifying, goOn := make(chan struct{}), make(chan struct{})

@@ -45,10 +45,9 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 // own way to it.
 func newRebuildingAfar(t *testing.T) (r *Rebuilding, proxy *databasetest.Proxy, operator *database.DB) {
 	t.Helper()
-	server := databasetest.Postgres(t)
+	server := databasetest.Migrated(t, database.Postgres)
 	proxy, operator = databasetest.NewProxy(t, server), databasetest.Open(t, server)
 	db := databasetest.Open(t, proxy.URL)
-	NoError(t, database.Migrate(t.Context(), db))
 	r = NewRebuilding(t, db, projections.Settings{})
 	r.Remember("item", "retry with backoff", "team:pay")
 	r.Switches(domain.RebuildOrder{})

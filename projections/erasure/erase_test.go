@@ -174,8 +174,7 @@ func (h *afterQuery) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 
 func TestErasingWhileSQLiteIndexesWordsBringsNothingBack(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	NoError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	r := Lived(t, db)
 	r.Secret("secret")
 	erased := false

@@ -228,9 +228,8 @@ func TestAnOrderOfTwoProcessesOutlivesOneOfThem(t *testing.T) {
 		return
 	}
 	const many = 400
-	url := databasetest.Postgres(t)
+	url := databasetest.Migrated(t, database.Postgres)
 	db := databasetest.Open(t, url)
-	NoError(t, database.Migrate(t.Context(), db))
 	w := NewWorld(t, db, projections.Settings{})
 	root := w.Know("root", domain.Remembered{
 		Class: domain.Class{Type: domain.Strategy}, Owner: "user:123", Scopes: []domain.Scope{"public"}, Text: domain.Text{Content: Canary},

@@ -30,13 +30,10 @@ func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 		learnAsChild(t, url)
 		return
 	}
-	for name, newURL := range map[string]func(testing.TB) string{
-		"sqlite":   databasetest.SQLite,
-		"postgres": databasetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
-			undisturbed, url := newURL(t), newURL(t)
+			undisturbed, url := databasetest.Migrated(t, engine), databasetest.Migrated(t, engine)
 			var want, got []string
 			during(t, undisturbed, func(w *world) {
 				converse(w)
@@ -105,9 +102,7 @@ func outcome(w *world) []string {
 func during(t *testing.T, url string, do func(*world)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
-		db := databasetest.Open(t, url)
-		noError(t, database.Migrate(t.Context(), db))
-		do(newWorld(t, db, extraction.BuiltIn{}))
+		do(newWorld(t, databasetest.Open(t, url), extraction.BuiltIn{}))
 	})
 }
 

@@ -19,8 +19,7 @@ func TestContentIsBehindTheWall(t *testing.T) {
 	for name, began := range map[string]bool{"made by the owner": true, "made by the role": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			owner := databasetest.Open(t, databasetest.Postgres(t))
-			NoError(t, database.Migrate(t.Context(), owner))
+			owner := databasetest.Open(t, databasetest.Migrated(t, database.Postgres))
 			if began {
 				w := NewWorld(t, owner, projections.Settings{})
 				w.Reader()

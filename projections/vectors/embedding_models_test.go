@@ -148,16 +148,12 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 		return
 	}
 	const items, tenants = 45, 2
-	for name, newURL := range map[string]func(testing.TB) string{
-		"sqlite":   databasetest.SQLite,
-		"postgres": databasetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
-			url, e := newURL(t), newEndpoint(t)
+			url, e := databasetest.Migrated(t, engine), newEndpoint(t)
 			t.Run("with the small model", func(t *testing.T) {
 				db := databasetest.Open(t, url)
-				NoError(t, database.Migrate(t.Context(), db))
 				w, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "small")})
 				for i := range items {
 					w.Remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson number%d about backoff", i), "team:pay")

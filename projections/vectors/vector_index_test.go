@@ -203,8 +203,7 @@ func tenantsInMemory(w *World) (tenants []string) {
 
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	NoError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	w := NewWorld(t, db, projections.Settings{})
 	tenants := []string{"acme", "bolt", "coil", "dyne"}
 	for _, tenant := range tenants {
@@ -244,8 +243,7 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 
 func TestSketchesAreReadBeforeTheyAreSearchedFor(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	NoError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	w := NewWorld(t, db, projections.Settings{})
 	tenants := []string{"acme", "bolt", "coil"}
 	for i, tenant := range tenants {
