@@ -2,7 +2,6 @@ package keys_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -33,11 +32,6 @@ func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) 
 		if !given(mine) {
 			t.Error("whoever gave the key has not noticed")
 		}
-		for !given(others) {
-			if t.Context().Err() != nil {
-				t.Fatal("another process never notices")
-			}
-			time.Sleep(time.Millisecond)
-		}
+		databasetest.Until(t, "another process notices", func() bool { return given(others) })
 	})
 }

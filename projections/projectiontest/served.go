@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -61,11 +60,7 @@ func (w *World) Spaces() []string {
 // Until waits for something to become true.
 func (w *World) Until(what string, holds func() bool) {
 	w.T.Helper()
-	for deadline := time.Now().Add(90 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.T.Fatalf("%s: not within a minute and a half; the spaces are %q", what, w.Spaces())
-		}
-	}
+	databasetest.Until(w.T, what, holds)
 }
 
 // Lag is how many events the projection of the configured embedder has still to read, of two tenants.

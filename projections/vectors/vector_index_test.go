@@ -29,19 +29,12 @@ func inAnotherProcess(w *World) *World {
 	return &other
 }
 
-// comesToFind searches until it finds just these, or some seconds have passed.
+// comesToFind searches until it finds just these.
 func comesToFind(w *World, s domain.Search, want ...string) {
 	w.T.Helper()
-	var got []string
-	for range 100 {
-		got = w.Find(s)
-		slices.Sort(got)
-		if slices.Equal(got, want) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	w.T.Errorf("found %v, want %v", got, want)
+	databasetest.Until(w.T, fmt.Sprintf("%v are found", want), func() bool {
+		return slices.Equal(slices.Sorted(slices.Values(w.Find(s))), want)
+	})
 }
 
 func TestSketchesInMemoryFollowWhatOtherProcessesEmbed(t *testing.T) {
