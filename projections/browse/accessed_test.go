@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
@@ -24,7 +23,7 @@ func TestNoPageReadsTheReadsOfAnItemAgainAndAgain(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		w, listener := newLoadedWorld(t, db)
 		loadAccesses(w)
-		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+		reports := w.Reports()
 		admin := domain.OpenPrincipal()
 		for name, do := range map[string]func() error{
 			"overview": func() error { _, err := w.Base.Browser.Count(t.Context(), admin, domain.Filter{}); return err },

@@ -12,11 +12,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
@@ -154,17 +150,13 @@ func TestManyItemsAreCountedUpToALimit(t *testing.T) {
 }
 
 func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		clock := func() time.Time { return now }
-		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+	EachAt(t, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), func(t *testing.T, w *World, now *time.Time) {
 		w.RememberMany(4, "something")
 		target := func(i string) domain.Target { return domain.Target{By: w.By, ID: "item-" + i} }
 		w.Submit(domain.ReportStale{Target: target("0")})
 		w.Submit(domain.Confirm{Target: target("0"), Until: now.AddDate(0, 1, 0)})
 		w.Submit(domain.Confirm{Target: target("1")})
-		w.Submit(domain.GiveFeedback{Target: target("2"), Verdict: domain.Helpful, Day: now})
+		w.Submit(domain.GiveFeedback{Target: target("2"), Verdict: domain.Helpful, Day: *now})
 		look := func(by domain.Principal) (is [6]int) {
 			t.Helper()
 			c := Must(w.Base.Browser.Count(t.Context(), by, domain.Filter{}))(t)
@@ -174,7 +166,7 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 			return is
 		}
 		Equal(t, look(w.By), [6]int{0, 0, 2, 1, -1, 4}, "at first (-got +want)")
-		now = now.AddDate(0, 2, 0)
+		*now = now.AddDate(0, 2, 0)
 		Equal(t, look(w.By), [6]int{1, 1, 1, 0, -1, 4}, "two months later (-got +want)")
 		NoError(t, w.DB.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication,

@@ -7,22 +7,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		clock := func() time.Time { return now }
-		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
-		gauges := browse.NewHealthGauges(browse.Reports{Browser: w.Base.Browser, Log: w.Log})
+	EachAt(t, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), func(t *testing.T, w *World, now *time.Time) {
+		gauges := browse.NewHealthGauges(w.Reports())
 		registry := prometheus.NewPedanticRegistry()
 		NoError(t, registry.Register(gauges))
 		remember := func(id string) {
@@ -32,7 +24,7 @@ func TestHealthIsMeasuredAgainAfterAChangeOrAWhile(t *testing.T) {
 		}
 		after := func(passed time.Duration, items, minutes float64) {
 			t.Helper()
-			now = now.Add(passed)
+			*now = now.Add(passed)
 			NoError(t, gauges.Refresh(t.Context()))
 			got := map[string]float64{}
 			for _, family := range Must(registry.Gather())(t) {

@@ -6,21 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/migrations"
-	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		w := NewWorldWith(t, db, projections.Settings{}, events.Options{})
-		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+	Each(t, func(t *testing.T, w *World) {
+		reports := w.Reports()
 		items := map[string]*domain.Knowledge{}
 		for _, of := range []struct {
 			id    string
@@ -69,7 +63,7 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 		everything()
 
 		// many newer proposals about what they may not see
-		NoError(t, Corrupt(t.Context(), db, `
+		NoError(t, Corrupt(t.Context(), w.DB, `
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
 			INSERT INTO proposals (tenant, proposal, item, kind, score, at, is_open)
 			SELECT 'default', 'p' || i, 'nothing', 'contradiction', 1, '2100-01-01T00:00:00.000000Z', TRUE
@@ -78,19 +72,19 @@ func TestAPairWaitsForWhoMaySeeIt(t *testing.T) {
 
 		// the log alone is enough, for the migration, too
 		for _, step := range []string{"down", "up"} {
-			file := Must(migrations.Files.ReadFile(fmt.Sprintf("%s/0012_proposals.%s.sql", db.Engine, step)))(t)
-			NoError(t, Corrupt(t.Context(), db, string(file)))
+			file := Must(migrations.Files.ReadFile(fmt.Sprintf("%s/0012_proposals.%s.sql", w.DB.Engine, step)))(t)
+			NoError(t, Corrupt(t.Context(), w.DB, string(file)))
 		}
 		everything()
-		NoError(t, Corrupt(t.Context(), db, "DELETE FROM streams"))
+		NoError(t, Corrupt(t.Context(), w.DB, "DELETE FROM streams"))
 		everything()
-		NoError(t, Corrupt(t.Context(), db, "DELETE FROM proposals"))
+		NoError(t, Corrupt(t.Context(), w.DB, "DELETE FROM proposals"))
 		same(waits(domain.ReviewQuery{}))
-		wrong := Must(events.SnapshotOf(db).CheckStates(t.Context(), domain.DefaultTenant))(t)
+		wrong := Must(events.SnapshotOf(w.DB).CheckStates(t.Context(), domain.DefaultTenant))(t)
 		NoError(t, w.Log.RepairStates(t.Context(), domain.DefaultTenant, wrong))
 		everything()
 
-		NoError(t, Corrupt(t.Context(), db, `
+		NoError(t, Corrupt(t.Context(), w.DB, `
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
 			INSERT INTO proposals (tenant, proposal, item, kind, score, at, is_open)
 			SELECT 'default', 'p' || i, 'old', 'contradiction', 1, '2100-01-01T00:00:00.000000Z', TRUE

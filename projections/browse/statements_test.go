@@ -50,10 +50,7 @@ func reads() []work {
 		}
 	}
 	admin := domain.OpenPrincipal()
-	member := domain.Principal{
-		Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member,
-		Memberships: []domain.Entity{"team:pay"},
-	}
+	member := As("user:alice", "team:pay")
 	return append([]work{
 		{name: "search a few items", do: asking("user:alice")},
 		{name: "search a team's items", do: asking("team:pay")},
@@ -79,7 +76,7 @@ func reads() []work {
 		}},
 		{name: "gather a directory as a member", do: func(w *World) {
 			w.Base.Browser.Gathered = browse.Gathering{Below: 1, Seen: many, Bytes: 1 << 20}
-			reading(domain.Principal{Tenant: admin.Tenant, Subject: "user:alice", Role: domain.Member}, "viking://x")(w)
+			reading(As("user:alice"), "viking://x")(w)
 		}},
 		{name: "find at a place", do: func(w *World) {
 			if _, err := w.Base.Browser.At(w.T.Context(), w.By.Tenant, "viking://x/i77"); err != nil {
@@ -196,13 +193,13 @@ func rareReads() []work {
 		error),
 	) func(*World) {
 		return func(w *World) {
-			nothing(w.T)(report(browse.Reports{Browser: w.Base.Browser, Log: w.Log}, w.T.Context(),
+			nothing(w.T)(report(w.Reports(), w.T.Context(),
 				domain.ReportQuery{Tenant: by.Tenant, Limit: 10}))
 		}
 	}
 	return []work{
 		{name: "review", do: func(w *World) {
-			reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+			reports := w.Reports()
 			nothing(w.T)(reports.Review(w.T.Context(), domain.ReviewQuery{Tenant: by.Tenant, Limit: 10}))
 		}, onSQLite: true},
 		{name: "report what did harm", do: reporting(browse.Reports.Harm), onSQLite: true},

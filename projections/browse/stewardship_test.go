@@ -11,21 +11,13 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		now := day
-		clock := func() time.Time { return now }
-		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	EachAt(t, day, func(t *testing.T, w *World, now *time.Time) {
 		about := func(e domain.Entity) domain.OfDirectory { return domain.OfDirectory{By: w.By, Member: e} }
 		for _, e := range []domain.Entity{"team:pay", "user:ann", "user:ben", "user:zoe"} {
 			w.Submit(domain.PutMember{OfDirectory: about(e)})
@@ -43,7 +35,7 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 			p.Subject = e
 			return &p
 		}
-		reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+		reports := w.Reports()
 		waits := func(q domain.ReviewQuery) (list []string) {
 			t.Helper()
 			q.Tenant, q.Limit = domain.DefaultTenant, 10
@@ -72,9 +64,9 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		}
 		set("", 30, "")
 		set("team:pay", 60, "user:ben")
-		now = day.AddDate(0, 0, 31)
+		*now = day.AddDate(0, 0, 31)
 		same(waits(domain.ReviewQuery{}), "other verification_due 30 owner ["+owner+"]")
-		now = day.AddDate(0, 0, 61)
+		*now = day.AddDate(0, 0, 61)
 		w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: "kept"}})
 		window := "window verification_due 60 verifier [user:ben]"
 		same(waits(domain.ReviewQuery{Queue: domain.QueueVerificationDue, Scope: "team:pay"}), window)
@@ -108,9 +100,9 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 		w.Submit(domain.DeactivateMember{OfDirectory: about(domain.Entity(owner)), Again: true})
 
 		// unused, as far as uses are recorded
-		now = day.AddDate(0, 0, 400)
+		*now = day.AddDate(0, 0, 400)
 		same(waits(domain.ReviewQuery{Queue: domain.QueueUnused}))
-		record(t, w, now, "other")
+		record(t, w, *now, "other")
 		same(waits(domain.ReviewQuery{Queue: domain.QueueUnused}),
 			"window unused 0 owner ["+owner+"]", "window verification_due 60 owner ["+owner+"]")
 	})

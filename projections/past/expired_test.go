@@ -5,22 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAConfirmationExpires(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		now := day
-		clock := func() time.Time { return now }
-		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	EachAt(t, day, func(t *testing.T, w *World, now *time.Time) {
 		past := PastWorld{World: w, Past: w.Reader().Past}
 		until := day.AddDate(0, 1, 0)
 		for _, id := range []string{"doubted", "kept", "confirmed"} {
@@ -80,7 +71,7 @@ func TestAConfirmationExpires(t *testing.T) {
 					l.Ranked = hit.Confidence
 				}
 			}
-			reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+			reports := w.Reports()
 			for counts, q := range map[*map[string]int]domain.ReportQuery{
 				&l.Reported: {Tenant: w.By.Tenant, Limit: 9}, &l.Within: {
 					Tenant: w.By.Tenant, Limit: 9, From: day,
@@ -115,10 +106,10 @@ func TestAConfirmationExpires(t *testing.T) {
 			Marks:      map[string][]string{"doubted": nil, "kept": nil, "confirmed": nil},
 			Confidence: 0.5, Ranked: 0.5, Fresh: []string{"confirmed", "doubted", "kept"}, Reported: none, Within: none,
 		}
-		now = until.Add(-time.Microsecond)
+		*now = until.Add(-time.Microsecond)
 		holds("before the date", look(domain.List{}, domain.Search{}), fresh)
 
-		now = until
+		*now = until
 		expired := looks{
 			Marks: map[string][]string{
 				"doubted": {"contested: 0 helpful, 0 harmful", "reported stale by 2", "confirmation expired"}, "kept": nil,
@@ -138,12 +129,12 @@ func TestAConfirmationExpires(t *testing.T) {
 		fresh.Reported, fresh.Within, fresh.Fallen = expired.Reported, expired.Within, expired.Fallen // reports are of now
 		holds("as of a time before the date",
 			look(domain.List{AsOf: asOf, AsOfTime: day}, domain.Search{AsOf: asOf, AsOfTime: day}), fresh)
-		now = until.AddDate(0, 0, -1)
+		*now = until.AddDate(0, 0, -1)
 		expired.Reported, expired.Within, expired.Fallen = none, none, nil
 		holds("as of a time after the date", look(domain.List{AsOf: asOf, AsOfTime: until},
 			domain.Search{AsOf: asOf, AsOfTime: until}), expired)
 
-		now = until
+		*now = until
 		receipt := w.Submit(w.Helpful("doubted", "t"))
 		if k := receipt.Knowledge; !k.Expired || k.Stale.Reporters != 2 || k.Confidence != 0.1875 {
 			t.Errorf("a vote answers %v, %+v, %v", k.Expired, k.Stale, k.Confidence)
@@ -152,7 +143,7 @@ func TestAConfirmationExpires(t *testing.T) {
 		by.Subject = "user:ann"
 		w.Submit(domain.ReportStale{Target: domain.Target{By: by, ID: "doubted"}, Reason: "says it again"})
 		past.ReadOn(100)
-		if got := w.ItemsAt(w.Head())["doubted"].At(now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" ||
+		if got := w.ItemsAt(w.Head())["doubted"].At(*now); got.Stale.Reporters != 2 || got.Stale.Reason != "says it again" ||
 			!got.Stale.Since.Equal(day) {
 			t.Errorf("folded from the log it is %+v", got.Stale)
 		}

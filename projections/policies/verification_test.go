@@ -4,21 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/policies"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-		clock := func() time.Time { return now }
-		w := NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock})
+	EachAt(t, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), func(t *testing.T, w *World, now *time.Time) {
 		w.Base.Searcher.Verified = policies.NewVerifications(w.Log.Reader)
 		for _, id := range []string{"window", "kept"} {
 			w.Know(id, domain.Remembered{
@@ -28,7 +20,7 @@ func TestAnItemThatWaitsForItsVerificationWeighsLess(t *testing.T) {
 		}
 		w.Submit(domain.PutMember{OfDirectory: domain.OfDirectory{By: w.By, Member: "user:ben"}})
 		w.Submit(domain.SetPolicy{OfPolicy: domain.OfPolicy{By: w.By}, EveryDays: 60, Verifier: "user:ben"})
-		now = now.AddDate(0, 0, 61)
+		*now = now.AddDate(0, 0, 61)
 		w.Submit(domain.Confirm{Target: domain.Target{By: w.By, ID: "kept"}})
 		search := Must(domain.Search{By: w.By, Text: "deploy window"}.Complete())(t)
 		hits := Must(w.Reader().Search(t.Context(), search))(t).Hits

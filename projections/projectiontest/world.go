@@ -3,7 +3,10 @@ package projectiontest
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/uptrace/bun"
@@ -14,12 +17,13 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // World is a log with its projections on a database of its own.
 type World struct {
-	T         *testing.T
+	*testing.T
 	DB        *database.DB
 	Log       *events.Log
 	Followers *follow.Followers
@@ -33,6 +37,17 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, NewWorld(t, db, projections.Settings{})) })
+}
+
+// EachAt is Each with a clock, which stands still unless the test moves it.
+func EachAt(t *testing.T, day time.Time, test func(t *testing.T, w *World, now *time.Time)) {
+	t.Helper()
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		now := day
+		clock := func() time.Time { return now }
+		test(t, NewWorldWith(t, db, projections.Settings{Now: clock}, events.Options{Clock: clock}), &now)
+	})
 }
 
 // failing is a test, or a run of a property.
@@ -105,6 +120,9 @@ func Elsewhere(id string, version int) domain.Command {
 	}}
 }
 
+// Reports is what an API reads reports from.
+func (w *World) Reports() browse.Reports { return browse.Reports{Browser: w.Base.Browser, Log: w.Log} }
+
 // Reader is what an API reads from.
 func (w *World) Reader() projections.Reader {
 	w.T.Helper()
@@ -149,12 +167,17 @@ func (w *World) Remember(id, content string, scopes ...domain.Scope) domain.Rece
 	})
 }
 
-// RememberMany adds items that say the same to a team.
+// RememberMany adds items to a team, each of which says its number at %d.
 func (w *World) RememberMany(n int, content string) {
 	w.T.Helper()
-	for i := range n {
-		w.Remember(fmt.Sprint("item-", i), content, "team:pay")
+	commands := make([]domain.Command, n)
+	for i := range commands {
+		commands[i] = w.Knowing(fmt.Sprint("item-", i), domain.Remembered{
+			Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{Content: strings.ReplaceAll(content, "%d", strconv.Itoa(i))},
+		})
 	}
+	w.SubmitAll(commands...)
 }
 
 func (w *World) Know(id string, knowledge domain.Remembered) domain.Receipt {

@@ -51,10 +51,7 @@ func TestAListOfAScopeHasWhatThePrincipalMaySeeOfIt(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {
 		w.Fill(NewCorpus(5), 60)
 		items := w.Items()
-		member := domain.Principal{
-			Tenant: w.By.Tenant, Subject: "user:alice", Role: domain.Member,
-			Memberships: []domain.Entity{"team:pay"},
-		}
+		member := As("user:alice", "team:pay")
 		all := 0
 		for _, by := range []domain.Principal{w.By, member} {
 			for _, scope := range []domain.Scope{"user:alice", "team:pay", "org:acme", domain.Public, "user:nobody"} {

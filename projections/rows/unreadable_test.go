@@ -13,7 +13,6 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
-	"github.com/annals-kb/annals/projections/browse"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
@@ -100,7 +99,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				said("trees", tree, left...)
 
-				reports := browse.Reports{Browser: w.Base.Browser, Log: w.Log}
+				reports := w.Reports()
 				for name, report := range map[string]func() ([]domain.ReportItem, error){
 					"harm":      func() ([]domain.ReportItem, error) { return reports.Harm(t.Context(), asked(w)) },
 					"stale":     func() ([]domain.ReportItem, error) { return reports.Stale(t.Context(), asked(w)) },
