@@ -71,10 +71,7 @@ func TestThePastIsFoundByWhatIsLeftOfIt(t *testing.T) {
 		then := w.PastTables()
 		w.Redact("secret")
 		knowAll(w)
-		question, err := domain.Search{By: w.By, Text: "something else before", MinScore: new(float64), AsOf: 1}.Complete()
-		if err != nil {
-			t.Fatal(err)
-		}
+		question := Must(domain.Search{By: w.By, Text: "something else before", MinScore: new(float64), AsOf: 1}.Complete())(t)
 		answer, err := w.Reader().Search(t.Context(), question)
 		if err != nil || len(answer.Hits) != 1 ||
 			answer.Hits[0].Knowledge.Text.Content != "the "+Mark+" was called something else before" {

@@ -189,9 +189,6 @@ func comparesWords(w *World, question string) {
 // unindexed is how many items wait for their words to be indexed, as whoever asks is told.
 func unindexed(w *World) int64 {
 	w.T.Helper()
-	all, err := w.Reader().Status(w.T.Context(), w.By.Tenant)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	all := Must(w.Reader().Status(w.T.Context(), w.By.Tenant))(w.T)
 	return all[0].Unindexed
 }
