@@ -139,7 +139,9 @@ func TestWhatIsDestroyedWhileAVersionIsBuiltDoesNotComeBack(t *testing.T) {
 	} {
 		for _, stage := range []string{"before", "building", "indexing", "catching_up", "verifying", "ready"} {
 			t.Run(name+" "+stage, func(t *testing.T) {
-				EachLived(t, func(t *testing.T, r *Rebuilding) {
+				t.Parallel()
+				databasetest.Either(t, func(t *testing.T, db *database.DB) {
+					r := Lived(t, db)
 					c.tell(r)
 					destroy := func() {
 						c.destroy(r)

@@ -32,7 +32,7 @@ func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 		learnAsChild(t, url)
 		return
 	}
-	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+	for _, engine := range databasetest.Engines(t) {
 		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
 			undisturbed, url := databasetest.Migrated(t, engine), databasetest.Migrated(t, engine)

@@ -1,9 +1,9 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/annals-kb/annals/domain"
@@ -17,36 +17,29 @@ func TestSearchesFindWhatStaysWhileEverythingElseHappens(t *testing.T) {
 		w.Remember("stays", "kohlrabi is a vegetable", "team:pay")
 		w.Understand()
 
-		var searches atomic.Int64
-		done := make(chan struct{})
-		var readers sync.WaitGroup
-		for reader := range 20 {
-			readers.Go(func() {
-				for {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					looks(w, reader)
-					searches.Add(1)
-				}
-			})
+		readers, searches := 20, 15
+		if testing.Short() {
+			readers, searches = 4, 8
 		}
-		var writers sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		var reading, writing sync.WaitGroup
 		for _, write := range []func(*World, int){revisesWhatStays, remembersMore, movesOn} {
-			writers.Go(func() {
-				for round := range 15 {
+			writing.Go(func() {
+				for round := 0; ctx.Err() == nil; round++ {
 					write(w, round)
 				}
 			})
 		}
-		writers.Wait()
-		close(done)
-		readers.Wait()
-		if searches.Load() < 20 {
-			t.Errorf("%d searches: too few to tell anything", searches.Load())
+		for reader := range readers {
+			reading.Go(func() {
+				for range searches {
+					looks(w, reader)
+				}
+			})
 		}
+		reading.Wait()
+		stop()
+		writing.Wait()
 	})
 }
 
