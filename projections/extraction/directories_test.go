@@ -98,7 +98,7 @@ func (b *browsing) says(later time.Duration, abstract string, requests int) {
 
 func (b *browsing) holds(abstract string, requests int) {
 	b.T.Helper()
-	said := Must(b.shelves.Said(b.T.Context(), b.By.Tenant, []domain.URI{guide, "viking://resources"}))(b.T)
+	said := Must(b.shelves.Summaries(b.T.Context(), b.By.Tenant, []domain.URI{guide, "viking://resources"}))(b.T)
 	if said[guide].Abstract != abstract || len(b.requests) != requests || said["viking://resources"].Abstract != "" {
 		b.T.Errorf("%+v after %d requests, want %q after %d", said, len(b.requests), abstract, requests)
 	}
@@ -215,7 +215,7 @@ func TestADirectoryIsToldToThoseWhoSeeWhatIsInIt(t *testing.T) {
 		if strings.Contains(b.shown(), "Mia") {
 			t.Errorf("shown %s", b.shown())
 		}
-		said, err := b.shelves.Said(t.Context(), b.By.Tenant, []domain.URI{guide})
+		said, err := b.shelves.Summaries(t.Context(), b.By.Tenant, []domain.URI{guide})
 		if err != nil || said[guide].Audience != domain.Public {
 			t.Errorf("%+v, %v", said, err)
 		}

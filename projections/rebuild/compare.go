@@ -54,8 +54,8 @@ func (e *verification) compare(tenant string, want, have *image) {
 	for _, row := range slices.Concat(want.knowledge, have.knowledge) {
 		ids[row[2]] = row[1].(string)
 	}
-	eachPair(want, have, func(t compared, said, is []any) {
-		item := slices.Concat(said, is)[t.item]
+	eachPair(want, have, func(t compared, expected, is []any) {
+		item := slices.Concat(expected, is)[t.item]
 		if id, found := ids[item]; found {
 			item = id
 		}
@@ -70,11 +70,11 @@ func (e *verification) compare(tenant string, want, have *image) {
 			e.addWrong("tenant %s, item %s: a row of %s is missing", tenant, item, t.name)
 		case len(is) < len(t.columns):
 			e.addWrong("tenant %s, item %s: its row of %s cannot be read", tenant, item, t.name)
-		case said == nil:
+		case expected == nil:
 			e.addWrong("tenant %s, item %s: a row of %s is one too many", tenant, item, t.name)
-		case line != lineOf(said):
+		case line != lineOf(expected):
 			e.addWrong("tenant %s, item %s: in %s not what the log says: %s", tenant, item, t.name,
-				strings.Join(t.differing(said, is), ", "))
+				strings.Join(t.differing(expected, is), ", "))
 		}
 	})
 }
