@@ -1,4 +1,4 @@
-package embedding_test
+package static_test
 
 import (
 	"encoding/binary"
