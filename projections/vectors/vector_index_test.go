@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -163,11 +162,7 @@ func TestWhatIsTakenInLaterIsFoundWhereverSketchesAreHeld(t *testing.T) {
 // reads waits until the projection of vectors has read the log so far, whatever it passes over.
 func reads(w *World, position int64) {
 	w.T.Helper()
-	ctx, cancel := context.WithTimeout(w.T.Context(), time.Minute)
-	defer cancel()
-	if err := w.Followers.Await(ctx, w.Base.Models.Configured.Name(), w.By.Tenant, position); err != nil {
-		w.T.Fatal(fmt.Errorf("wait for position %d: %w", position, err))
-	}
+	NoError(w.T, w.Followers.Await(w.T.Context(), w.Base.Models.Configured.Name(), w.By.Tenant, position))
 }
 
 // rememberSketches drops all sketches in memory, and sets how many bytes of them are kept from now on.
