@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func text(s string) []domain.Part { return []domain.Part{{Type: domain.PartText, Text: s}} }

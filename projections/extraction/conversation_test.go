@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/review"
 )
 

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/database"
@@ -22,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 const guide domain.URI = "viking://resources/guide"

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestACommittedSessionBecomesKnowledge(t *testing.T) {

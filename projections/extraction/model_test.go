@@ -14,8 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -23,6 +21,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // endpoint speaks as much of the chat completions API as an extractor needs. Each answer is given once, the

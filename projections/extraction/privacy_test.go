@@ -13,14 +13,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"pgregory.net/rapid"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // lines are what people and agents say. Each is said with a mark of its own in the place of the percent sign.

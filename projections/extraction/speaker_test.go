@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // say adds messages to a session and commits it, as a client does that asks for the extraction.

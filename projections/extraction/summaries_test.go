@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 const about = `{"abstract":"How deployments go.","overview":"# Deployments\n\n- on Mondays"}`

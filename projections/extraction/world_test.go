@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
@@ -20,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 

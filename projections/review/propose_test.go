@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	. "github.com/annals-kb/annals/projections/projectiontest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/database"
@@ -17,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/review"
 )
 

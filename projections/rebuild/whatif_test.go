@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"errors"
@@ -13,48 +13,49 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 var whatIf = domain.RebuildOrder{Confidence: "wilson/1", WhatIf: true}
 
 // eachContested is each in a contested world.
-func eachContested(t *testing.T, test func(t *testing.T, r *rebuilding)) {
+func eachContested(t *testing.T, test func(t *testing.T, r *Rebuilding)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, contested(t, db)) })
 }
 
 // contested is a world of twelve items that say the same, and have been judged differently.
-func contested(t *testing.T, db *database.DB) *rebuilding {
+func contested(t *testing.T, db *database.DB) *Rebuilding {
 	t.Helper()
-	r := newRebuilding(t, db, projections.Settings{})
+	r := NewRebuilding(t, db, projections.Settings{})
 	for i := range 12 {
 		id := fmt.Sprint("item-", i)
-		r.remember(id, "retry payments with backoff", "team:pay")
+		r.Remember(id, "retry payments with backoff", "team:pay")
 		for vote := range i {
 			verdict := domain.Helpful
 			if i%3 == 0 && vote%2 > 0 {
 				verdict = domain.Harmful
 			}
-			by := r.by
+			by := r.By
 			by.OnBehalfOf = domain.Entity(fmt.Sprint("user:", vote))
-			r.submit(domain.GiveFeedback{Target: domain.Target{By: by, ID: id}, Verdict: verdict, TraceID: "t"})
+			r.Submit(domain.GiveFeedback{Target: domain.Target{By: by, ID: id}, Verdict: verdict, TraceID: "t"})
 		}
 	}
 	return r
 }
 
 func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
-	eachContested(t, func(t *testing.T, r *rebuilding) {
+	eachContested(t, func(t *testing.T, r *Rebuilding) {
 		question := domain.Search{Text: "retry payments"}
-		before := r.find(question)
+		before := r.Find(question)
 		var seen atomic.Bool
-		r.at("verifying", func() {
-			r.remember("meanwhile", "what came while it was built", "team:pay")
-			seen.Store(r.last().WhatIf)
+		r.At("verifying", func() {
+			r.Remember("meanwhile", "what came while it was built", "team:pay")
+			seen.Store(r.Last().WhatIf)
 		})
-		last := r.runFor(whatIf)
-		r.at("verifying", nil)
+		last := r.RunFor(whatIf)
+		r.At("verifying", nil)
 		if last.State != "retired" || !last.WhatIf || last.Active != 1 || last.Progress != nil || last.Report == nil ||
 			!last.Report.Passed || !seen.Load() {
 			t.Fatalf("got %+v with %+v, want version 1 active and a report", last, last.Report)
@@ -63,7 +64,7 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		usual, cautious := domain.DefaultConfidence(), domain.CautiousConfidence()
 		var lowered, raised int64
 		for i := range 12 {
-			k := must(r.base.Browser.Find(t.Context(), r.by.Tenant, fmt.Sprint("item-", i)))(t)
+			k := Must(r.Base.Browser.Find(t.Context(), r.By.Tenant, fmt.Sprint("item-", i)))(t)
 			was, is := usual.Confidence(k.Helpful, k.Harmful, 0), cautious.Confidence(k.Helpful, k.Harmful, 0)
 			if k.Confidence != was {
 				t.Errorf("%s has %v, want what it had", k.ID, k.Confidence)
@@ -91,28 +92,28 @@ func TestAWhatIfSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 		if answers.Others+answers.Reordered == 0 || len(answers.Most) == 0 || !slices.Equal(answers.Most[0].Before, before) {
 			t.Errorf("got %+v, want answers that differ from %v", answers, before)
 		}
-		equal(t, r.find(question), before, "searches find (-got +want)")
-		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		Equal(t, r.Find(question), before, "searches find (-got +want)")
+		if _, err := r.Base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolling back to a what-if: got %v", err)
 		}
 
 		// What would be is what is when it is done.
-		done := r.runFor(domain.RebuildOrder{Confidence: whatIf.Confidence})
-		if done.State != "active" || !slices.Equal(r.find(question), answers.Most[0].After) {
-			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.find(question),
+		done := r.RunFor(domain.RebuildOrder{Confidence: whatIf.Confidence})
+		if done.State != "active" || !slices.Equal(r.Find(question), answers.Most[0].After) {
+			t.Errorf("version %d is %s and finds %v, want %v as foretold", done.Version, done.State, r.Find(question),
 				answers.Most[0].After)
 		}
-		r.purgeAfter(time.Minute)
-		if left := r.tablesOf(2); len(left) > 0 {
+		r.PurgeAfter(time.Minute)
+		if left := r.TablesOf(2); len(left) > 0 {
 			t.Errorf("the what-if has left %v", left)
 		}
 	})
 }
 
 func TestAWhatIfThatWouldNotPassSaysSo(t *testing.T) {
-	eachContested(t, func(t *testing.T, r *rebuilding) {
-		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'item-3'") })
-		if last := r.runFor(whatIf); last.State != "retired" || last.Report.Passed || len(last.Report.Wrong) != 1 {
+	eachContested(t, func(t *testing.T, r *Rebuilding) {
+		r.At("verifying", func() { r.Corrupt("UPDATE knowledge_2 SET helpful = 99 WHERE id = 'item-3'") })
+		if last := r.RunFor(whatIf); last.State != "retired" || last.Report.Passed || len(last.Report.Wrong) != 1 {
 			t.Errorf("got %+v with %+v, want one row wrong", last, last.Report)
 		}
 	})
@@ -121,10 +122,10 @@ func TestAWhatIfThatWouldNotPassSaysSo(t *testing.T) {
 // interrupt lets another process begin a rebuild, and stops it at a stage.
 func interrupt(t *testing.T, db *database.DB, stage string, order domain.RebuildOrder) {
 	t.Helper()
-	dying := newRebuilding(t, db, projections.Settings{})
+	dying := NewRebuilding(t, db, projections.Settings{})
 	reached, hold := make(chan struct{}), make(chan struct{})
-	dying.at(stage, func() { close(reached); <-hold })
-	must(dying.Start(t.Context(), order))(t)
+	dying.At(stage, func() { close(reached); <-hold })
+	Must(dying.Start(t.Context(), order))(t)
 	<-reached
 	var closing sync.WaitGroup
 	closing.Go(dying.Close)
@@ -138,22 +139,22 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{"building", "catching_up", "verifying"} {
 		t.Run(stage, func(t *testing.T) {
-			eachContested(t, func(t *testing.T, r *rebuilding) {
-				interrupt(t, r.db, stage, whatIf)
-				if last := r.last(); !last.WhatIf || last.Progress == nil {
+			eachContested(t, func(t *testing.T, r *Rebuilding) {
+				interrupt(t, r.DB, stage, whatIf)
+				if last := r.Last(); !last.WhatIf || last.Progress == nil {
 					t.Fatalf("got %+v, want a what-if that is not finished", last)
 				}
-				noError(t, r.Resume(t.Context()))
-				if last := r.last(); last.State != "retired" || last.Progress != nil {
+				NoError(t, r.Resume(t.Context()))
+				if last := r.Last(); last.State != "retired" || last.Progress != nil {
 					t.Errorf("got %+v, want it given up", last)
 				}
-				interrupt(t, r.db, stage, whatIf)
-				if last := r.run(); last.State != "active" || last.WhatIf || last.Version != 4 {
+				interrupt(t, r.DB, stage, whatIf)
+				if last := r.Run(); last.State != "active" || last.WhatIf || last.Version != 4 {
 					t.Errorf("got %+v, want a rebuild that does not go on with a what-if", last)
 				}
-				r.remember("afterwards", "everybody goes on writing", "team:pay")
-				r.purgeAfter(time.Minute)
-				if left := append(r.tablesOf(2), r.tablesOf(3)...); len(left) > 0 {
+				r.Remember("afterwards", "everybody goes on writing", "team:pay")
+				r.PurgeAfter(time.Minute)
+				if left := append(r.TablesOf(2), r.TablesOf(3)...); len(left) > 0 {
 					t.Errorf("what was given up has left %v", left)
 				}
 			})
@@ -162,11 +163,11 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 }
 
 func TestAnInterruptedRebuildIsNotTakenForAnotherOrder(t *testing.T) {
-	eachContested(t, func(t *testing.T, r *rebuilding) {
-		interrupt(t, r.db, "catching_up", domain.RebuildOrder{})
+	eachContested(t, func(t *testing.T, r *Rebuilding) {
+		interrupt(t, r.DB, "catching_up", domain.RebuildOrder{})
 		if _, err := r.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("a what-if while a rebuild waits: got %v", err)
 		}
-		r.isActive(r.run(), 2)
+		r.IsActive(r.Run(), 2)
 	})
 }

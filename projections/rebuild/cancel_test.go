@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"context"
@@ -11,18 +11,19 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.rememberMany(200, "retry with backoff")
+	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
+		r.RememberMany(200, "retry with backoff")
 		r.SliceStreams, r.BatchRows = 20, 100
 		if err := r.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("cancelling nothing: got %v", err)
 		}
 		for i, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 			cancelled := make(chan error, 1)
-			r.at(stage, func() {
+			r.At(stage, func() {
 				go func() { cancelled <- r.Cancel(t.Context()) }()
 				for range 1000 { // until Cancel has asked
 					if _, running := r.Progress(); !running {
@@ -31,8 +32,8 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 					time.Sleep(10 * time.Microsecond)
 				}
 			})
-			last := r.run()
-			r.at(stage, nil)
+			last := r.Run()
+			r.At(stage, nil)
 			err := <-cancelled
 			switch last.State {
 			case "retired":
@@ -43,35 +44,35 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 				if stage != "ready" || !errors.Is(err, domain.ErrConflict) {
 					t.Errorf("%s: got %v although version %d is active", stage, err, last.Version)
 				}
-				must(r.base.Versions.Rollback(t.Context()))(t)
+				Must(r.Base.Versions.Rollback(t.Context()))(t)
 			default:
 				t.Errorf("%s: version %d is %s: %s", stage, last.Version, last.State, last.Error)
 			}
 			if want := i + 2; last.Version != want {
 				t.Errorf("%s: version %d was cancelled, want %d", stage, last.Version, want)
 			}
-			r.submit(r.helpful("item-1", stage))
+			r.Submit(r.Helpful("item-1", stage))
 		}
-		r.switches(domain.RebuildOrder{})
+		r.Switches(domain.RebuildOrder{})
 	})
 }
 
 func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, one *rebuilding) {
-		one.rememberMany(200, "retry with backoff")
-		other := newRebuilding(t, one.db, projections.Settings{}) // as another process would be, on PostgreSQL
+	EachRebuilding(t, func(t *testing.T, one *Rebuilding) {
+		one.RememberMany(200, "retry with backoff")
+		other := NewRebuilding(t, one.DB, projections.Settings{}) // as another process would be, on PostgreSQL
 		held := make(chan struct{})
 		reached := make(chan struct{})
-		one.at("catching_up", func() { close(reached); <-held })
-		must(one.Start(t.Context(), domain.RebuildOrder{}))(t)
+		one.At("catching_up", func() { close(reached); <-held })
+		Must(one.Start(t.Context(), domain.RebuildOrder{}))(t)
 		<-reached
 		go func() { time.Sleep(10 * time.Millisecond); close(held) }()
 		one.Close()
-		if last := one.last(); last.State != "catching_up" || last.Progress == nil || last.Progress.Streams != 200 {
+		if last := one.Last(); last.State != "catching_up" || last.Progress == nil || last.Progress.Streams != 200 {
 			t.Errorf("after its process ended: %+v, want it as it was", last)
 		}
-		noError(t, other.Resume(t.Context()))
-		other.isActive(other.ended(), 2)
+		NoError(t, other.Resume(t.Context()))
+		other.IsActive(other.Ended(), 2)
 	})
 }
 
@@ -79,19 +80,19 @@ func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
 func TestALostLeaseInterruptsARebuild(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRebuildingWith(t, db, projections.Settings{}, events.Options{Lease: 100 * time.Millisecond})
-		r.remember("item", "retry with backoff", "team:pay")
-		r.during("indexing", func(ctx context.Context) {
-			r.at("indexing", nil)
-			r.corrupt("UPDATE leases SET holder = 'another', expires_at = '2026-01-01T00:00:00.000000Z' WHERE projection = " +
+		r := NewRebuildingWith(t, db, projections.Settings{}, events.Options{Lease: 100 * time.Millisecond})
+		r.Remember("item", "retry with backoff", "team:pay")
+		r.During("indexing", func(ctx context.Context) {
+			r.At("indexing", nil)
+			r.Corrupt("UPDATE leases SET holder = 'another', expires_at = '2026-01-01T00:00:00.000000Z' WHERE projection = " +
 				"'rebuild'")
 			<-ctx.Done() // it has looked
 		})
-		if last := r.run(); last.State != "building" {
+		if last := r.Run(); last.State != "building" {
 			t.Errorf("version %d is %s: %s, want it interrupted", last.Version, last.State, last.Error)
 		}
-		noError(t, r.Resume(t.Context()))
-		r.isActive(r.ended(), 2)
+		NoError(t, r.Resume(t.Context()))
+		r.IsActive(r.Ended(), 2)
 	})
 }
 
@@ -99,12 +100,12 @@ func TestALostLeaseInterruptsARebuild(t *testing.T) {
 func TestARebuildIsCancelledByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		one, other := newRebuilding(t, db, projections.Settings{}), newRebuilding(t, db, projections.Settings{})
-		one.remember("item", "retry with backoff", "team:pay")
-		one.at("verifying", func() {
-			report(t, other.Cancel(t.Context()))
+		one, other := NewRebuilding(t, db, projections.Settings{}), NewRebuilding(t, db, projections.Settings{})
+		one.Remember("item", "retry with backoff", "team:pay")
+		one.At("verifying", func() {
+			Report(t, other.Cancel(t.Context()))
 		})
-		if last := one.run(); last.State != "retired" || last.Active != 1 {
+		if last := one.Run(); last.State != "retired" || last.Active != 1 {
 			t.Errorf("version %d is %s: %s, want it cancelled", last.Version, last.State, last.Error)
 		}
 	})
@@ -112,15 +113,15 @@ func TestARebuildIsCancelledByAnotherProcess(t *testing.T) {
 
 // A version that was verified against another one than readers read by now is not switched to.
 func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.remember("item", "retry with backoff", "team:pay")
-		r.switches(domain.RebuildOrder{})
-		r.at("ready", func() {
-			if back, err := r.base.Versions.Rollback(t.Context()); err != nil || back != 1 {
+	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
+		r.Remember("item", "retry with backoff", "team:pay")
+		r.Switches(domain.RebuildOrder{})
+		r.At("ready", func() {
+			if back, err := r.Base.Versions.Rollback(t.Context()); err != nil || back != 1 {
 				t.Errorf("rolled back to %d: %v", back, err)
 			}
 		})
-		if last := r.run(); last.State != "failed" || last.Active != 1 || last.Error == "" {
+		if last := r.Run(); last.State != "failed" || last.Active != 1 || last.Error == "" {
 			t.Errorf("version %d is %s (%s) and %d active, want the rollback to stand", last.Version, last.State,
 				last.Error, last.Active)
 		}
@@ -128,15 +129,15 @@ func TestARollbackStopsARebuildThatWasVerifiedAgainstWhatIsGone(t *testing.T) {
 }
 
 func TestAnEmptyLogIsRebuilt(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		r.at("catching_up", func() {
-			r.in("newcomer").remember("item",
+	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
+		r.At("catching_up", func() {
+			r.In("newcomer").Remember("item",
 				"the first of a tenant that came meanwhile", "public")
 		})
-		if last := r.run(); last.State != "active" || last.Report.Items != 1 {
+		if last := r.Run(); last.State != "active" || last.Report.Items != 1 {
 			t.Errorf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if k, err := r.base.Browser.Find(t.Context(), "newcomer", "item"); err != nil || k.Helpful != 1 {
+		if k, err := r.Base.Browser.Find(t.Context(), "newcomer", "item"); err != nil || k.Helpful != 1 {
 			t.Errorf("got %+v (%v), want what came meanwhile", k, err)
 		}
 	})

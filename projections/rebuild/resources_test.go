@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"context"
@@ -14,17 +14,18 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // Whoever asks for a rebuild on a full disk is told so, and can ask again when there is room.
 func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite)) // a disk of PostgreSQL's cannot be filled from here
-	r := newRebuilding(t, db, projections.Settings{})
-	r.remember("item", "retry with backoff", "team:pay")
+	r := NewRebuilding(t, db, projections.Settings{})
+	r.Remember("item", "retry with backoff", "team:pay")
 	room := func(pages string) {
 		t.Helper()
-		noError(t, db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		NoError(t, db.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, "PRAGMA max_page_count = "+pages)
 			return err
 		}))
@@ -36,7 +37,7 @@ func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	room("1000000")
-	r.isActive(r.run(), 2)
+	r.IsActive(r.Run(), 2)
 }
 
 // SQLite's journal begins anew only while nobody reads: a rebuild that always reads would fill the disk.
@@ -44,23 +45,23 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 	t.Parallel()
 	url := databasetest.Migrated(t, database.SQLite)
 	db := databasetest.Open(t, url)
-	w := newWorld(t, db, projections.Settings{})
+	w := NewWorld(t, db, projections.Settings{})
 	var all []domain.Command
 	for i := range 2000 {
 		var said strings.Builder
 		for word := range 60 {
 			fmt.Fprintf(&said, "w%d ", (i*37+word*101)%4000)
 		}
-		all = append(all, w.knowing(fmt.Sprint("item-", i), domain.Remembered{
+		all = append(all, w.Knowing(fmt.Sprint("item-", i), domain.Remembered{
 			Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 			Text: domain.Text{Content: said.String()},
 		}))
 	}
-	w.submitAll(all...)
+	w.SubmitAll(all...)
 	// Otherwise nothing here is large enough for it to begin anew.
-	noError(t, corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"))
-	w.rebuild()
-	if got := w.version(); got != 2 {
+	NoError(t, Corrupt(t.Context(), db, "PRAGMA wal_autocheckpoint = 100"))
+	w.Rebuild()
+	if got := w.Version(); got != 2 {
 		t.Fatalf("version %d is active", got)
 	}
 	file := strings.TrimPrefix(url, "sqlite:")
@@ -72,6 +73,6 @@ func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 
 func sizeOf(t *testing.T, file string) int64 {
 	t.Helper()
-	info := must(os.Stat(file))(t)
+	info := Must(os.Stat(file))(t)
 	return info.Size()
 }

@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // switchChild tells a process of this test which database to use while another process rebuilds it.
@@ -33,14 +34,14 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 	}
 	url := databasetest.Migrated(t, database.Postgres)
 	db := databasetest.Open(t, url)
-	switching(t, db, func(*rebuilding) (stop func() int) {
+	switching(t, db, func(*Rebuilding) (stop func() int) {
 		child := exec.CommandContext(t.Context(), os.Args[0],
 			"-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")
 		child.Env = append(os.Environ(), switchChild+"="+url)
 		child.Stderr = t.Output()
-		untilClosed := must(child.StdinPipe())(t)
-		says := must(child.StdoutPipe())(t)
-		noError(t, child.Start())
+		untilClosed := Must(child.StdinPipe())(t)
+		says := Must(child.StdoutPipe())(t)
+		NoError(t, child.Start())
 		lines := bufio.NewScanner(says)
 		if !lines.Scan() || lines.Text() != "using" {
 			t.Fatalf("the other process says %q", lines.Text())
@@ -65,25 +66,25 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 func TestSwitchesRaceWithReadersAndWriters(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		switching(t, db, func(*rebuilding) func() int { return func() int { return 0 } })
+		switching(t, db, func(*Rebuilding) func() int { return func() int { return 0 } })
 	})
 }
 
 // switching rebuilds and switches to and fro while users are at work, of this process and of others.
-func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop func() int)) {
+func switching(t *testing.T, db *database.DB, others func(*Rebuilding) (stop func() int)) {
 	t.Helper()
-	r := newRebuilding(t, db, projections.Settings{})
-	r.remember("common", "what everybody votes for", "team:pay")
+	r := NewRebuilding(t, db, projections.Settings{})
+	r.Remember("common", "what everybody votes for", "team:pay")
 	for i := range 200 {
-		r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
+		r.Remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
 	}
 	stopOthers := others(r)
-	stopOwn := r.use("own")
+	stopOwn := use(r.World, "own")
 	for round := range 2 {
-		r.switches(domain.RebuildOrder{})
+		r.Switches(domain.RebuildOrder{})
 		for range 6 {
 			time.Sleep(30 * time.Millisecond)
-			if _, err := r.base.Versions.Rollback(t.Context()); err != nil {
+			if _, err := r.Base.Versions.Rollback(t.Context()); err != nil {
 				t.Errorf("round %d: go back: %v", round, err)
 			}
 		}
@@ -92,22 +93,22 @@ func switching(t *testing.T, db *database.DB, others func(*rebuilding) (stop fun
 	if remembered < 50 {
 		t.Errorf("only %d items were remembered meanwhile", remembered)
 	}
-	last := r.last()
-	want := folded(r.items())
+	last := r.Last()
+	want := Folded(r.Items())
 	for _, version := range []int{last.Version, last.Version - 1} {
-		equal(t, want, r.storedIn(version), "version %d (-folded +stored)", version)
+		Equal(t, want, r.StoredIn(version), "version %d (-folded +stored)", version)
 	}
 	if got, want := len(want["knowledge"]), 201+remembered; got != want {
 		t.Errorf("there are %d items, want %d", got, want)
 	}
-	if k, err := r.base.Browser.Find(t.Context(), r.by.Tenant, "common"); err != nil || k.Helpful != 1+remembered {
+	if k, err := r.Base.Browser.Find(t.Context(), r.By.Tenant, "common"); err != nil || k.Helpful != 1+remembered {
 		t.Errorf("got %+v (%v), want %d votes", k, err, remembered)
 	}
 }
 
 // use lets several remember, vote, get and search, and wants to see what they have done. stop ends it
 // and says how many items were remembered.
-func (w *world) use(name string) (stop func() int) {
+func use(w *World, name string) (stop func() int) {
 	var users sync.WaitGroup
 	quit := make(chan struct{})
 	counts := make([]int, 4)
@@ -119,8 +120,8 @@ func (w *world) use(name string) (stop func() int) {
 					return
 				default:
 				}
-				if err := w.useOnce(fmt.Sprintf("%s-%d-%d", name, n, counts[n])); err != nil {
-					w.t.Error(err)
+				if err := useOnce(w, fmt.Sprintf("%s-%d-%d", name, n, counts[n])); err != nil {
+					w.T.Error(err)
 					return
 				}
 				counts[n]++
@@ -137,30 +138,30 @@ func (w *world) use(name string) (stop func() int) {
 	}
 }
 
-func (w *world) useOnce(id string) error {
-	ctx := context.WithoutCancel(w.t.Context())
+func useOnce(w *World, id string) error {
+	ctx := context.WithoutCancel(w.T.Context())
 	word := strings.ReplaceAll(id, "-", "x")
-	command := w.complete(domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	command := w.Complete(domain.Remember{By: w.By, ID: id, Knowledge: domain.Remembered{
 		Class: domain.Class{Type: domain.Strategy}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
 		Text: domain.Text{Content: word + " was remembered"},
 	}})
-	vote := w.helpful("common", id)
-	for _, result := range w.log.SubmitAll(ctx, []domain.Submission{
-		{By: w.by, Command: command},
-		{By: w.by, Command: vote},
+	vote := w.Helpful("common", id)
+	for _, result := range w.Log.SubmitAll(ctx, []domain.Submission{
+		{By: w.By, Command: command},
+		{By: w.By, Command: vote},
 	}) {
 		if result.Err != nil {
 			return fmt.Errorf("%s: %w", id, result.Err)
 		}
 	}
-	if k, err := w.base.Browser.Find(ctx, w.by.Tenant, id); err != nil || k.Text.Content != word+" was remembered" {
+	if k, err := w.Base.Browser.Find(ctx, w.By.Tenant, id); err != nil || k.Text.Content != word+" was remembered" {
 		return fmt.Errorf("%s: found %+v: %w", id, k, orElse(err, "not what was remembered"))
 	}
-	search, err := domain.Search{By: w.by, Text: word}.Complete()
+	search, err := domain.Search{By: w.By, Text: word}.Complete()
 	if err != nil {
 		return err
 	}
-	answer, err := w.base.Searcher.Search(ctx, search)
+	answer, err := w.Base.Searcher.Search(ctx, search)
 	if err != nil || len(answer.Hits) == 0 || answer.Hits[0].ID != id {
 		return fmt.Errorf("%s: search found %d: %w", id, len(answer.Hits), orElse(err, "not what was remembered"))
 	}
@@ -177,8 +178,8 @@ func orElse(err error, otherwise string) error {
 // useAsChild uses the database until its standard input is closed.
 func useAsChild(t *testing.T, url string) {
 	t.Helper()
-	r := newRebuilding(t, databasetest.Open(t, url), projections.Settings{})
-	stop := r.use(fmt.Sprint("child-", os.Getpid()))
+	r := NewRebuilding(t, databasetest.Open(t, url), projections.Settings{})
+	stop := use(r.World, fmt.Sprint("child-", os.Getpid()))
 	fmt.Println("using")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	fmt.Println("remembered", stop())

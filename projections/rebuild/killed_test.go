@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
 
@@ -35,9 +36,9 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
 			url := databasetest.Migrated(t, engine)
-			opened(t, url, func(r *rebuilding) {
+			opened(t, url, func(r *Rebuilding) {
 				for i := range 600 {
-					r.remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7),
+					r.Remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7),
 						"team:pay", "public")
 				}
 			})
@@ -53,34 +54,34 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 					t.Logf("rebuilt after %d kills", kills)
 					break
 				}
-				opened(t, url, func(r *rebuilding) {
-					r.remember(fmt.Sprint("after-kill-", kills), "what came meanwhile", "team:pay")
-					r.submit(domain.GiveFeedback{
-						Target:  domain.Target{By: r.by, ID: fmt.Sprintf("item-%03d", kills)},
+				opened(t, url, func(r *Rebuilding) {
+					r.Remember(fmt.Sprint("after-kill-", kills), "what came meanwhile", "team:pay")
+					r.Submit(domain.GiveFeedback{
+						Target:  domain.Target{By: r.By, ID: fmt.Sprintf("item-%03d", kills)},
 						Verdict: domain.Harmful, TraceID: fmt.Sprint("kill-", kills),
 					})
 				})
 			}
-			opened(t, url, func(r *rebuilding) {
-				last := r.last()
+			opened(t, url, func(r *Rebuilding) {
+				last := r.Last()
 				if last.State != "active" || last.Version != 2 {
 					t.Errorf("version %d is %s: %s, want the one that was begun first to be active", last.Version,
 						last.State, last.Error)
 				}
-				equal(t, folded(r.items()), r.storedIn(2), "tables (-folded +rebuilt)")
-				want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
-				equal(t, r.recorded(), want, "recorded (-got +want)")
-				equal(t, r.storedIn(1), r.storedIn(2), "tables (-live +rebuilt)")
+				Equal(t, Folded(r.Items()), r.StoredIn(2), "tables (-folded +rebuilt)")
+				want := StagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
+				Equal(t, r.Recorded(), want, "recorded (-got +want)")
+				Equal(t, r.StoredIn(1), r.StoredIn(2), "tables (-live +rebuilt)")
 			})
 		})
 	}
 }
 
 // opened opens the database for as long as do runs: a SQLite file has one owner.
-func opened(t *testing.T, url string, do func(*rebuilding)) {
+func opened(t *testing.T, url string, do func(*Rebuilding)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
-		do(newRebuilding(t, databasetest.Open(t, url), projections.Settings{}))
+		do(NewRebuilding(t, databasetest.Open(t, url), projections.Settings{}))
 	})
 }
 
@@ -109,10 +110,10 @@ func rebuildAsChild(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
 	soon := events.Options{Lease: 200 * time.Millisecond} // the lease of a killed process ends
-	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, soon)
+	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, soon)
 	r.SliceStreams, r.BatchRows = 50, 300
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
-		r.at(stage, func() { say("stage " + stage) })
+		r.At(stage, func() { say("stage " + stage) })
 	}
 	all := rebuild.Rebuilds{Rebuilder: r.Rebuilder}
 	for t.Context().Err() == nil {
@@ -131,10 +132,10 @@ func rebuildAsChild(t *testing.T, url string) {
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		default:
-			noError(t, r.Resume(t.Context()))
+			NoError(t, r.Resume(t.Context()))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		noError(t, r.Wait(ctx))
+		NoError(t, r.Wait(ctx))
 		cancel()
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -153,50 +154,50 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 	}
 	url := databasetest.Migrated(t, database.Postgres) // a SQLite file has one owner
 	db := databasetest.Open(t, url)
-	r := newRebuilding(t, db, projections.Settings{})
-	r.rememberMany(100, "retry with backoff")
+	r := NewRebuilding(t, db, projections.Settings{})
+	r.RememberMany(100, "retry with backoff")
 	child := databasetest.NewChild(t, pausedRebuild+"="+url)
 	t.Cleanup(child.Kill)
 	if !child.Says.Scan() || child.Says.Text() != "in the middle of a step" {
 		t.Fatalf("the child said %q", child.Says.Text())
 	}
-	noError(t, child.Pause())
+	NoError(t, child.Pause())
 	for running := false; !running; {
-		noError(t, t.Context().Err())
-		noError(t, r.Resume(t.Context()))
+		NoError(t, t.Context().Err())
+		NoError(t, r.Resume(t.Context()))
 		_, running = r.Progress()
-		running = running || r.last().State == "active"
+		running = running || r.Last().State == "active"
 		time.Sleep(5 * time.Millisecond)
 	}
-	r.isActive(r.ended(), 2)
-	noError(t, child.Continue())
+	r.IsActive(r.Ended(), 2)
+	NoError(t, child.Continue())
 	if !child.Says.Scan() || child.Says.Text() != "ended" {
 		t.Fatalf("the child said %q", child.Says.Text())
 	}
-	want := stagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
-	equal(t, r.recorded(), want, "recorded (-got +want)")
-	equal(t, r.storedIn(1), r.storedIn(2), "tables (-live +rebuilt)")
+	want := StagesOf(2, "started", "loaded", "caught_up", "verified", "switched")
+	Equal(t, r.Recorded(), want, "recorded (-got +want)")
+	Equal(t, r.StoredIn(1), r.StoredIn(2), "tables (-live +rebuilt)")
 }
 
 // beHeldUp rebuilds, and says so when it has an unfinished step that holds what others need.
 func beHeldUp(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
-	r := newRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: time.Second})
-	r.at("indexing", func() { // says how it ended: it was thrown out
-		err := r.stuck(t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
+	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: time.Second})
+	r.At("indexing", func() { // says how it ended: it was thrown out
+		err := stuck(r, t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
 	})
-	must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
+	Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	noError(t, r.Wait(ctx))
+	NoError(t, r.Wait(ctx))
 	say("ended")
 }
 
 // stuck holds the entry of version 2 in a step of a rebuild, as building its indexes does, until it is thrown out.
-func (r *rebuilding) stuck(ctx context.Context, then func(), most time.Duration) error {
-	return r.db.Transact(database.ForWork(ctx, rebuild.RebuildWork), func(ctx context.Context, tx bun.Tx) error {
+func stuck(r *Rebuilding, ctx context.Context, then func(), most time.Duration) error {
+	return r.DB.Transact(database.ForWork(ctx, rebuild.RebuildWork), func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE projections SET updated_at = updated_at WHERE version = 2"); err != nil {
 			return err
 		}
@@ -213,22 +214,22 @@ func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.
 		if db.Engine == database.SQLite {
 			return // the file has one owner
 		}
-		one, other := newRebuilding(t, db, projections.Settings{}), newRebuilding(t, db, projections.Settings{})
-		one.remember("item", "retry with backoff", "team:pay")
-		one.at("indexing", func() {
+		one, other := NewRebuilding(t, db, projections.Settings{}), NewRebuilding(t, db, projections.Settings{})
+		one.Remember("item", "retry with backoff", "team:pay")
+		one.At("indexing", func() {
 			began := make(chan struct{})
 			done := make(chan error, 1)
-			go func() { done <- one.stuck(t.Context(), func() { close(began) }, 30*time.Second) }()
+			go func() { done <- stuck(one, t.Context(), func() { close(began) }, 30*time.Second) }()
 			<-began
-			if last := other.last(); last.Progress == nil || last.Progress.Phase != "indexing" {
+			if last := other.Last(); last.Progress == nil || last.Progress.Phase != "indexing" {
 				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
 			}
-			report(t, other.Cancel(t.Context()))
+			Report(t, other.Cancel(t.Context()))
 			if err := <-done; err == nil {
 				t.Error("the step was waited for")
 			}
 		})
-		if last := one.run(); last.State != "retired" || last.Active != 1 {
+		if last := one.Run(); last.State != "retired" || last.Active != 1 {
 			t.Errorf("version %d is %s: %s, want it cancelled", last.Version, last.State, last.Error)
 		}
 	})

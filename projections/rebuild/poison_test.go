@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"fmt"
@@ -8,45 +8,40 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
-
-func (w *world) helpful(id, trace string) domain.Command {
-	by := w.by
-	by.OnBehalfOf = domain.Entity("user:" + trace)
-	return domain.GiveFeedback{Target: domain.Target{By: by, ID: id}, Verdict: domain.Helpful, TraceID: trace}
-}
 
 // A repair mends what cannot even be read, and says so.
 func TestARepairMendsWhatCannotBeRead(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
-		r.corrupt(`UPDATE knowledge_1 SET baseline = '"nonsense"' WHERE id = 'item-3'`)
-		if last := r.run(); last.State != "failed" {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
+		r.Corrupt(`UPDATE knowledge_1 SET baseline = '"nonsense"' WHERE id = 'item-3'`)
+		if last := r.Run(); last.State != "failed" {
 			t.Fatalf("got version %d %s: %s, want what nobody can compare to be refused", last.Version, last.State, last.Error)
 		}
-		last := r.runFor(domain.RebuildOrder{Repair: true})
+		last := r.RunFor(domain.RebuildOrder{Repair: true})
 		if last.State != "active" || last.Report.Changed["(not compared)"] != 12 {
 			t.Fatalf("got version %d %s: %s, %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		r.submit(r.helpful("item-3", "again"))
+		r.Submit(r.Helpful("item-3", "again"))
 	})
 }
 
 // What is kept about other streams is mended, too: a key that was changed by hand opens what the log says again.
 func TestARepairMendsWhatIsKeptAboutOtherStreams(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
-		r.submit(elsewhere("one", 2))
-		r.submit(elsewhere("two", 2))
-		r.corrupt(`UPDATE streams SET state = '{}' WHERE stream = 'projection:one'`)
-		r.corrupt(`UPDATE streams SET stream = 'projection:nobody' WHERE stream = 'projection:two'`)
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
+		r.Submit(Elsewhere("one", 2))
+		r.Submit(Elsewhere("two", 2))
+		r.Corrupt(`UPDATE streams SET state = '{}' WHERE stream = 'projection:one'`)
+		r.Corrupt(`UPDATE streams SET stream = 'projection:nobody' WHERE stream = 'projection:two'`)
 		wrong := func() []string {
 			t.Helper()
-			checked := must(projections.Check(t.Context(), r.db, projections.Settings{}, nil))(t)
+			checked := Must(projections.Check(t.Context(), r.DB, projections.Settings{}, nil))(t)
 			return checked.Wrong
 		}
 		if got := wrong(); len(got) != 3 {
 			t.Fatalf("got %q wrong, want the changed, the missing and the one too many", got)
 		}
-		r.switches(domain.RebuildOrder{Repair: true})
+		r.Switches(domain.RebuildOrder{Repair: true})
 		if got := wrong(); len(got) != 0 {
 			t.Errorf("got %q wrong after the repair", got)
 		}
@@ -56,10 +51,10 @@ func TestARepairMendsWhatIsKeptAboutOtherStreams(t *testing.T) {
 // A rebuild needs every event: one that cannot be taken in ends it, and the message says which.
 func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
 	const poison = `UPDATE events SET data = '[]' WHERE tenant = 'default' AND position = %d`
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
 		wants := func(position int, stream string) {
 			t.Helper()
-			last := r.ended()
+			last := r.Ended()
 			if last.State != "failed" || last.Active != 1 {
 				t.Fatalf("got version %d %s, version %d active, want it to be given up", last.Version, last.State, last.Active)
 			}
@@ -74,19 +69,19 @@ func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
 		}
 		start := func() {
 			t.Helper()
-			must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
+			Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
 		}
-		r.at("catching_up", func() {
-			r.remember("late", "lesson learnt meanwhile", "team:pay")
-			databasetest.Tamper(t, r.db, fmt.Sprintf(poison, 16))
+		r.At("catching_up", func() {
+			r.Remember("late", "lesson learnt meanwhile", "team:pay")
+			databasetest.Tamper(t, r.DB, fmt.Sprintf(poison, 16))
 		})
 		start()
 		wants(16, "knowledge:late")
-		r.at("catching_up", func() {})
+		r.At("catching_up", func() {})
 
-		databasetest.Tamper(t, r.db, fmt.Sprintf(poison, 5))
+		databasetest.Tamper(t, r.DB, fmt.Sprintf(poison, 5))
 		start()
 		wants(5, "knowledge:item-4")
-		r.submit(r.helpful("item-4", "goes on"))
+		r.Submit(r.Helpful("item-4", "goes on"))
 	})
 }

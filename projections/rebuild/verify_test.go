@@ -1,4 +1,4 @@
-package projections_test
+package rebuild_test
 
 import (
 	"errors"
@@ -7,33 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/words"
 )
-
-// eachLived is each in a world that has lived.
-func eachLived(t *testing.T, test func(t *testing.T, r *rebuilding)) {
-	t.Helper()
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, lived(t, db)) })
-}
-
-// lived is a world in which everything has happened that tables keep rows of.
-func lived(t *testing.T, db *database.DB) *rebuilding {
-	t.Helper()
-	r := newRebuilding(t, db, projections.Settings{})
-	for i := range 12 {
-		r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry payments with backoff", i), "team:pay", "public")
-	}
-	target := domain.Target{By: r.by, ID: "item-3"}
-	r.submit(domain.GiveFeedback{Target: target, Verdict: domain.Harmful, TraceID: "t1", Query: "how?"})
-	r.submit(domain.ReportStale{Target: target, Reason: "gone"})
-	r.submit(domain.Delete{Target: domain.Target{By: r.by, ID: "item-8"}})
-	return r
-}
 
 // The gate stays closed for whatever is not what the log says, and its report names it.
 func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
@@ -108,44 +86,44 @@ func TestAVersionThatIsNotWhatTheLogSaysIsNotSwitchedTo(t *testing.T) {
 		},
 	}
 	backoff := fmt.Sprintf("= %d", words.HashOf("backoff")>>35) // as the row has its first 13 bits
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
 		for i, corruption := range corruptions {
 			tables := fmt.Sprintf("knowledge_%d", i+2)
-			r.at("verifying", func() {
-				r.corrupt(strings.NewReplacer("knowledge_N", tables, "= backoff", backoff).Replace(corruption.statement))
+			r.At("verifying", func() {
+				r.Corrupt(strings.NewReplacer("knowledge_N", tables, "= backoff", backoff).Replace(corruption.statement))
 			})
 			t.Log(corruption.what)
-			r.refused(strings.ReplaceAll(corruption.named, "knowledge_N", tables))
+			refused(r, strings.ReplaceAll(corruption.named, "knowledge_N", tables))
 		}
 	})
 }
 
 // refused rebuilds, and wants the gate closed and a report that names why.
-func (r *rebuilding) refused(named string) domain.RebuildReport {
-	r.t.Helper()
-	last := r.run()
+func refused(r *Rebuilding, named string) domain.RebuildReport {
+	r.T.Helper()
+	last := r.Run()
 	if last.State != "failed" || last.Active != 1 || last.Report == nil || last.Report.Passed {
-		r.t.Fatalf("got version %d %s and version %d active with report %+v, want the gate closed", last.Version, last.State,
+		r.T.Fatalf("got version %d %s and version %d active with report %+v, want the gate closed", last.Version, last.State,
 			last.Active, last.Report)
 	}
 	wrong := strings.Join(last.Report.Wrong, "\n")
 	if !strings.Contains(wrong, named) {
-		r.t.Errorf("the report says\n%s\nwant %q", wrong, named)
+		r.T.Errorf("the report says\n%s\nwant %q", wrong, named)
 	}
 	for _, written := range []string{"lesson", "backoff", "how?", "forged"} {
 		if strings.Contains(wrong, written) {
-			r.t.Errorf("the report repeats what people wrote: %s", wrong)
+			r.T.Errorf("the report repeats what people wrote: %s", wrong)
 		}
 	}
-	if found := r.find(domain.Search{Text: "payments"}); len(found) == 0 {
-		r.t.Error("the active version finds nothing any more")
+	if found := r.Find(domain.Search{Text: "payments"}); len(found) == 0 {
+		r.T.Error("the active version finds nothing any more")
 	}
 	return *last.Report
 }
 
 // What the active version has become by itself differs from the log, and nobody meant to change it.
 func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
 		for _, corruption := range []struct{ column, statement string }{
 			{"helpful", "UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'"},
 			{"(new item)", "DELETE FROM knowledge_1 WHERE id = 'item-2'"},
@@ -154,89 +132,89 @@ func TestAChangeThatNobodyMeantIsNotSwitchedTo(t *testing.T) {
 			{"votes", "UPDATE knowledge_1_votes SET outcome = 'else'"},
 			{"reports", "DELETE FROM knowledge_1_reports"},
 		} {
-			r.corrupt(corruption.statement)
-			report := r.refused("")
+			r.Corrupt(corruption.statement)
+			report := refused(r, "")
 			if report.Changed[corruption.column] != 1 || len(report.Wrong) > 0 {
 				t.Errorf("got %v changed and %v wrong, want one item's %s changed", report.Changed, report.Wrong, corruption.column)
 			}
 		}
-		before := r.refused("").Changed["terms"]
-		r.corrupt("UPDATE knowledge_1_changes SET now = NULL WHERE number = 7")
-		if got, want := r.refused("").Changed["terms"], before+1; got != want {
+		before := refused(r, "").Changed["terms"]
+		r.Corrupt("UPDATE knowledge_1_changes SET now = NULL WHERE number = 7")
+		if got, want := refused(r, "").Changed["terms"], before+1; got != want {
 			t.Errorf("got the terms of %d items changed, want %d", got, want)
 		}
 	})
 }
 
 func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
-		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM " +
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
+		r.Corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM " +
 			"knowledge_1 WHERE id = 'item-2'")
-		r.at("verifying", func() { r.corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
-		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
-		if last := r.ended(); last.State != "failed" || last.Active != 1 {
+		r.At("verifying", func() { r.Corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
+		Must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		if last := r.Ended(); last.State != "failed" || last.Active != 1 {
 			t.Errorf("got version %d %s, want the gate closed for what the log does not say", last.Version, last.State)
 		}
-		r.at("verifying", nil)
-		must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
-		last := r.ended()
+		r.At("verifying", nil)
+		Must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		last := r.Ended()
 		if last.State != "active" || last.Report.Changed["helpful"] != 1 || last.Report.Changed["(new item)"] != 1 {
 			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State,
 				last.Error, last.Report)
 		}
-		if version, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
+		if version, err := r.Base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("rolled back to version %d (%v), want no way back to what is known to be wrong", version, err)
 		}
-		r.purgeAfter(time.Minute)
-		if version, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		r.PurgeAfter(time.Minute)
+		if version, err := r.Base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("rolled back to version %d (%v), want what was wrong to be dropped", version, err)
 		}
-		if again := r.run(); again.State != "active" || len(again.Report.Changed) > 0 {
+		if again := r.Run(); again.State != "active" || len(again.Report.Changed) > 0 {
 			t.Errorf("got version %d %s with %+v, want nothing left to repair", again.Version, again.State, again.Report)
 		}
-		if _, err := r.base.Versions.Rollback(t.Context()); err != nil {
+		if _, err := r.Base.Versions.Rollback(t.Context()); err != nil {
 			t.Errorf("%v, want a way back to what the repair has built", err)
 		}
 	})
 }
 
 func TestAnEventWhoseEffectWasDroppedIsNoticed(t *testing.T) {
-	eachLived(t, func(_ *testing.T, r *rebuilding) {
-		r.at("catching_up", func() {
-			r.submit(r.helpful("item-5", "t2"))
-			r.corrupt(`UPDATE checkpoints SET
+	EachLived(t, func(_ *testing.T, r *Rebuilding) {
+		r.At("catching_up", func() {
+			r.Submit(r.Helpful("item-5", "t2"))
+			r.Corrupt(`UPDATE checkpoints SET
 				position = (SELECT max(position) FROM events WHERE tenant = 'default'),
 				event_id = (SELECT event_id FROM events WHERE tenant = 'default' ORDER BY position DESC LIMIT 1)
 				WHERE projection = 'knowledge_2'`)
 		})
-		r.refused("item-5: a row of votes is missing")
+		refused(r, "item-5: a row of votes is missing")
 	})
 }
 
 func TestAFormulaThatChangedItsResultsAndNotItsNameIsNoticed(t *testing.T) {
-	eachLived(t, func(t *testing.T, before *rebuilding) {
+	EachLived(t, func(t *testing.T, before *Rebuilding) {
 		edited := domain.DefaultConfidence()
 		edited.Weighs = nil
 		edited.Confidence = func(helpful, harmful, _ int) float64 { return float64(helpful) / float64(helpful+harmful+1) }
-		after := newRebuilding(t, before.db, projections.Settings{Policy: edited})
-		if report := after.refused(""); report.Changed["confidence"] != 1 {
+		after := NewRebuilding(t, before.DB, projections.Settings{Policy: edited})
+		if report := refused(after, ""); report.Changed["confidence"] != 1 {
 			t.Errorf("got %v changed, want the confidence of one item", report.Changed)
 		}
-		if k, err := before.base.Browser.Find(t.Context(), before.by.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
+		if k, err := before.Base.Browser.Find(t.Context(), before.By.Tenant, "item-3"); err != nil || k.Confidence != 0.125 {
 			t.Errorf("got %+v (%v), want the old formula's result", k, err)
 		}
 	})
 }
 
 func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
-	eachLived(t, func(t *testing.T, r *rebuilding) {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
 		for i := range 60 {
-			r.in("other").remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
+			r.In("other").Remember(fmt.Sprint("note-", i), fmt.Sprintf("支付失败时重试 %d 次 with getUserByID", i), "user:alice")
 		}
 		// Some words in blocks and some items changed since, and writes all the time.
-		r.base.Indexer.MaxChanges = 5
-		must(r.base.Indexer.IndexWords(t.Context()))(t)
-		last := r.run()
+		r.Base.Indexer.MaxChanges = 5
+		Must(r.Base.Indexer.IndexWords(t.Context()))(t)
+		last := r.Run()
 		if last.State != "active" || last.Report.Overlap != 1 || last.Report.Searches != 50 {
 			t.Errorf("version %d is %s with %+v, want 50 searches that find the same", last.Version, last.State, last.Report)
 		}
@@ -244,7 +222,7 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 			rows["reports"] != 1 {
 			t.Errorf("got %v rows compared", rows)
 		}
-		again := r.run()
+		again := r.Run()
 		for table, sum := range last.Report.Checksums {
 			if again.Report.Checksums[table] != sum {
 				t.Errorf("%s: the checksum is %s and then %s", table, sum, again.Report.Checksums[table])
@@ -253,29 +231,22 @@ func TestSearchesFindTheSameInARebuiltVersion(t *testing.T) {
 	})
 }
 
-// erase destroys what people wrote about an item.
-func (w *world) erase(id string) domain.Receipt {
-	w.t.Helper()
-	command := must(domain.Erase{Target: domain.Target{By: w.by, ID: id}}.Complete())(w.t)
-	return w.submit(command)
-}
-
 func TestTextsAreMissingIfAndOnlyIfAnEventSaysSo(t *testing.T) {
-	eachLived(t, func(_ *testing.T, r *rebuilding) {
-		event := r.remember("secret", "the password is hunter2", "public").Events[0]
+	EachLived(t, func(_ *testing.T, r *Rebuilding) {
+		event := r.Remember("secret", "the password is hunter2", "public").Events[0]
 		putBack := func(position int64) {
-			r.corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", position))
+			r.Corrupt(fmt.Sprintf("INSERT INTO event_texts SELECT * FROM kept WHERE position = %d", position))
 		}
-		r.corrupt("CREATE TABLE kept AS SELECT * FROM event_texts")
-		r.corrupt("UPDATE event_texts SET position = 4711 WHERE position = 5")
-		r.refused("1 texts belong to no event")
-		r.corrupt("DELETE FROM event_texts WHERE position = 4711")
-		r.refused("position 5: the text is missing, and no event says that it was erased")
+		r.Corrupt("CREATE TABLE kept AS SELECT * FROM event_texts")
+		r.Corrupt("UPDATE event_texts SET position = 4711 WHERE position = 5")
+		refused(r, "1 texts belong to no event")
+		r.Corrupt("DELETE FROM event_texts WHERE position = 4711")
+		refused(r, "position 5: the text is missing, and no event says that it was erased")
 		putBack(5)
-		r.erase("secret")
+		r.Erase("secret")
 		putBack(event.Position)
-		r.refused("the text of event " + event.EventID + " is still there")
-		r.corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))
-		r.switches(domain.RebuildOrder{})
+		refused(r, "the text of event "+event.EventID+" is still there")
+		r.Corrupt(fmt.Sprintf("DELETE FROM event_texts WHERE position = %d", event.Position))
+		r.Switches(domain.RebuildOrder{})
 	})
 }
