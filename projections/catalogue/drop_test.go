@@ -34,9 +34,7 @@ func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
 
 func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
 	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
-		for i := range 300 {
-			r.Remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
-		}
+		r.RememberMany(300, "lesson %d: retry with backoff")
 		want := func(when string, versions ...int) {
 			t.Helper()
 			var kept []int

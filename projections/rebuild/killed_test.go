@@ -37,10 +37,7 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 			t.Parallel()
 			url := databasetest.Migrated(t, engine)
 			opened(t, url, func(r *Rebuilding) {
-				for i := range 600 {
-					r.Remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7),
-						"team:pay", "public")
-				}
+				r.RememberMany(600, "lesson %d: retry payments with backoff")
 			})
 			stages := []string{
 				"building", "building", "building", "building", "indexing", "indexing", "catching_up", "verifying", "ready",
@@ -57,7 +54,7 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 				opened(t, url, func(r *Rebuilding) {
 					r.Remember(fmt.Sprint("after-kill-", kills), "what came meanwhile", "team:pay")
 					r.Submit(domain.GiveFeedback{
-						Target:  domain.Target{By: r.By, ID: fmt.Sprintf("item-%03d", kills)},
+						Target:  domain.Target{By: r.By, ID: fmt.Sprint("item-", kills)},
 						Verdict: domain.Harmful, TraceID: fmt.Sprint("kill-", kills),
 					})
 				})
@@ -116,7 +113,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		r.At(stage, func() { say("stage " + stage) })
 	}
 	all := rebuild.Rebuilds{Rebuilder: r.Rebuilder}
-	for t.Context().Err() == nil {
+	databasetest.Until(t, "it is rebuilt", func() bool {
 		last, err := all.Last(t.Context(), "knowledge")
 		switch {
 		case errors.Is(err, domain.ErrNotFound):
@@ -127,18 +124,16 @@ func rebuildAsChild(t *testing.T, url string) {
 		case err != nil:
 			t.Fatal(err)
 		case last.State == "active":
-			say("done")
-			return
+			return true
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		default:
 			NoError(t, r.Resume(t.Context()))
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		NoError(t, r.Wait(ctx))
-		cancel()
-		time.Sleep(5 * time.Millisecond)
-	}
+		NoError(t, r.Wait(t.Context()))
+		return false
+	})
+	say("done")
 }
 
 // pausedRebuild tells a process of these tests which database to rebuild.
@@ -162,13 +157,11 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 		t.Fatalf("the child said %q", child.Says.Text())
 	}
 	NoError(t, child.Pause())
-	for running := false; !running; {
-		NoError(t, t.Context().Err())
+	databasetest.Until(t, "it goes on", func() bool {
 		NoError(t, r.Resume(t.Context()))
-		_, running = r.Progress()
-		running = running || r.Last().State == "active"
-		time.Sleep(5 * time.Millisecond)
-	}
+		_, running := r.Progress()
+		return running || r.Last().State == "active"
+	})
 	r.IsActive(r.Ended(), 2)
 	NoError(t, child.Continue())
 	if !child.Says.Scan() || child.Says.Text() != "ended" {
@@ -183,15 +176,13 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 func beHeldUp(t *testing.T, url string) {
 	t.Helper()
 	say := databasetest.Saying(t)
-	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: time.Second})
+	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: 2 * time.Second})
 	r.At("indexing", func() { // says how it ended: it was thrown out
 		err := stuck(r, t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
 	})
 	Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	NoError(t, r.Wait(ctx))
+	NoError(t, r.Wait(t.Context()))
 	say("ended")
 }
 

@@ -73,7 +73,7 @@ func runMeeting(r *Rebuilding, happen func(), stages ...string) domain.Rebuild {
 		case <-met:
 			happen()
 			goOn <- struct{}{}
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			r.T.Fatalf("the rebuild did not come far: %+v", r.Last())
 		}
 	}

@@ -2,7 +2,6 @@ package rebuild_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/annals-kb/annals/database"
@@ -26,9 +25,7 @@ func TestAPlanSaysWhatARebuildTakes(t *testing.T) {
 		if err != nil || empty.Streams != 0 || empty.Events != 0 || empty.Took != 0 {
 			t.Errorf("of an empty log: %+v (%v)", empty, err)
 		}
-		for i := range 50 {
-			w.Remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d about planning before doing", i), "team:pay")
-		}
+		w.RememberMany(50, "lesson %d about planning before doing")
 		w.In("other").Remember("theirs", "in another tenant", "team:pay")
 		w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: "item-7"}})
 

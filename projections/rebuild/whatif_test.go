@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -119,28 +118,13 @@ func TestAWhatIfThatWouldNotPassSaysSo(t *testing.T) {
 	})
 }
 
-// interrupt lets another process begin a rebuild, and stops it at a stage.
-func interrupt(t *testing.T, db *database.DB, stage string, order domain.RebuildOrder) {
-	t.Helper()
-	dying := NewRebuilding(t, db, projections.Settings{})
-	reached, hold := make(chan struct{}), make(chan struct{})
-	dying.At(stage, func() { close(reached); <-hold })
-	Must(dying.Start(t.Context(), order))(t)
-	<-reached
-	var closing sync.WaitGroup
-	closing.Go(dying.Close)
-	time.Sleep(20 * time.Millisecond) // it is told to stop before it goes on
-	close(hold)
-	closing.Wait()
-}
-
 // A what-if whose process ends at whatever stage is thrown away by the next one, and is in nobody's way.
 func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []string{"building", "catching_up", "verifying"} {
 		t.Run(stage, func(t *testing.T) {
 			eachContested(t, func(t *testing.T, r *Rebuilding) {
-				interrupt(t, r.DB, stage, whatIf)
+				interrupt(NewRebuilding(t, r.DB, projections.Settings{}), stage, whatIf)
 				if last := r.Last(); !last.WhatIf || last.Progress == nil {
 					t.Fatalf("got %+v, want a what-if that is not finished", last)
 				}
@@ -148,7 +132,7 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 				if last := r.Last(); last.State != "retired" || last.Progress != nil {
 					t.Errorf("got %+v, want it given up", last)
 				}
-				interrupt(t, r.DB, stage, whatIf)
+				interrupt(NewRebuilding(t, r.DB, projections.Settings{}), stage, whatIf)
 				if last := r.Run(); last.State != "active" || last.WhatIf || last.Version != 4 {
 					t.Errorf("got %+v, want a rebuild that does not go on with a what-if", last)
 				}
@@ -164,7 +148,7 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 
 func TestAnInterruptedRebuildIsNotTakenForAnotherOrder(t *testing.T) {
 	eachContested(t, func(t *testing.T, r *Rebuilding) {
-		interrupt(t, r.DB, "catching_up", domain.RebuildOrder{})
+		interrupt(NewRebuilding(t, r.DB, projections.Settings{}), "catching_up", domain.RebuildOrder{})
 		if _, err := r.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("a what-if while a rebuild waits: got %v", err)
 		}
