@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
@@ -131,43 +133,38 @@ func scopeOf(i int) domain.Scope {
 // load writes many items into the tables themselves: sooner than a log would. Every other one says
 // "server", one in 500 "tomato".
 func load(w *World) {
-	w.T.Helper()
-	load := func(ctx context.Context, tx bun.Tx) error {
-		for _, statement := range []string{loadedKnowledge, loadedVotes, loadedReports} {
-			if _, err := tx.ExecContext(ctx, loading(w, statement)); err != nil {
-				return fmt.Errorf("%w in %s", err, statement)
-			}
-		}
-		for chunk := range slices.Chunk(slices.Collect(upTo(many)), 1000) {
-			if err := loadWords(w, ctx, tx, chunk); err != nil {
-				return err
-			}
-			if err := loadMeaning(w, ctx, tx, chunk); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	w.Helper()
 	if w.DB.Engine == database.Postgres {
-		for _, table := range loadedTables { // nobody else is to look at them
+		for _, table := range []string{
+			"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports", "meaning_1", "vectors_1",
+		} { // nobody else is to look at them
 			w.Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = false)")
 		}
 	}
-	NoError(w.T, w.DB.Transact(w.T.Context(), load))
+	for chunk := range slices.Chunk(slices.Collect(upTo(many)), 1000) {
+		NoError(w, w.DB.Transact(w.Context(), func(ctx context.Context, tx bun.Tx) error {
+			return errors.Join(loadItems(ctx, w, tx, chunk), loadMeaning(ctx, w, tx, chunk))
+		}))
+	}
 	w.Base.Indexer.MaxChanges = 0
 	for more := true; more; {
-		more = Must(w.Base.Indexer.IndexWords(w.T.Context()))(w.T)
+		more = Must(w.Base.Indexer.IndexWords(w.Context()))(w)
 	}
 }
 
-// loadWords loads the terms of items as changes.
-func loadWords(w *World, ctx context.Context, tx bun.Tx, numbers []int) error {
-	script := &rows.Script{Engine: w.DB.Engine}
-	var changes [][]any
+// loadItems loads items with a vote and a report each, and their terms as changes.
+func loadItems(ctx context.Context, w *World, tx bun.Tx, numbers []int) error {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var items, votes, reports, changes [][]any
 	for _, i := range numbers {
 		k := &domain.Knowledge{
-			ID: idOf(i), Scopes: []domain.Scope{scopeOf(i)}, Standing: domain.Standing{Status: domain.Active},
-			Class: domain.Class{Type: "strategy", ContextType: "memory", Polarity: "positive"}, Owner: "org:acme",
+			ID: idOf(i), Number: int64(i), Scopes: []domain.Scope{scopeOf(i)}, Owner: "org:acme",
+			Class: domain.Class{
+				Type: domain.Strategy, ContextType: domain.Memory, Polarity: domain.Positive, Media: "text",
+			},
+			Standing: domain.Standing{Status: domain.Active}, Text: domain.Text{Content: said(i), URI: "viking://x/" + idOf(i)},
+			Helpful: 1, Confidence: 0.5, ExpiredConfidence: 0.5, Revision: 1, Version: 1, Position: int64(i),
+			CreatedAt: at, UpdatedAt: at,
 		}
 		if i%50 == 0 {
 			k.Owner = "user:alice"
@@ -180,27 +177,21 @@ func loadWords(w *World, ctx context.Context, tx bun.Tx, numbers []int) error {
 			terms = append(terms, "tomato", "tomato")
 		}
 		entry := words.Entry{ItemTerms: words.ItemTerms{Words: 20, PackedTerms: words.PackTerms(terms)}, Sets: words.SetsOf(k)}
-		changes = append(changes, []any{"default", int64(i), int64(1), []byte(nil), entry.Encode()})
+		items = append(items, RowOf(w.By.Tenant, k, 20))
+		votes = append(votes, rows.VoteRowOf(w.By.Tenant, k.ID, domain.Vote{
+			EventID: eventOf(i), Voter: "user:alice", Ballot: "trace:t", Verdict: domain.Helpful, TraceID: "t", At: at,
+		}).Values())
+		reports = append(reports, rows.ReportRowOf(w.By.Tenant, k.ID, domain.Report{
+			EventID: eventOf(i), Reporter: "user:bob", At: at,
+		}).Values())
+		changes = append(changes, []any{w.By.Tenant, k.Number, k.Version, []byte(nil), entry.Encode()})
 	}
+	script := &rows.Script{Engine: w.DB.Engine}
+	script.InsertRows("knowledge_1", rows.KnowledgeColumns, items, "")
+	script.InsertRows("knowledge_1_votes", rows.VotesColumns, votes, "")
+	script.InsertRows("knowledge_1_reports", rows.ReportsColumns, reports, "")
 	script.InsertRows("knowledge_1_changes", rows.ChangesColumns, changes, "")
 	return script.Execute(ctx, tx)
-}
-
-// loading is a statement over the items to load, in the engine's own words.
-func loading(w *World, statement string) string {
-	scopes, event := `'["' || scope || '"]'`, `'00000000-0000-7000-8000-' || printf('%012d', i)`
-	into, from, _ := strings.Cut(statement, "SELECT")
-	if w.DB.Engine == database.Postgres {
-		scopes, event = `CAST('["' || scope || '"]' AS json)`,
-			`CAST('00000000-0000-7000-8000-' || lpad(i::text, 12, '0') AS uuid)`
-	}
-	return into + loaded + "SELECT" + strings.NewReplacer(
-		"@scopes", scopes, "@event", event).Replace(from)
-}
-
-var loadedTables = []string{
-	"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports",
-	"meaning_1", "vectors_1",
 }
 
 func upTo(n int) func(yield func(int) bool) {
@@ -213,34 +204,6 @@ func upTo(n int) func(yield func(int) bool) {
 	}
 }
 
-const (
-	loaded = `
-		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000),
-		item (i, id, scope) AS (
-			SELECT i, 'i' || i, CASE WHEN i % 100 = 0 THEN 'user:alice' WHEN i % 4 = 1 THEN 'team:pay' ELSE 'org:acme' END
-			FROM n
-		)`
-	loadedKnowledge = `
-		INSERT INTO knowledge_1 (
-			tenant, id, number, type, context_type, category, polarity, media, owner, visibility, status, superseded_by,
-			held, uri, task, content, abstract, overview, tags, source, trace_id, scopes, baseline, derived_from, words,
-			helpful, harmful, confidence, stale_reporters, stale_reason,
-			suspended_reporters, suspended_reason, expired_confidence, revision, version, position, created_at, updated_at)
-		SELECT 'default', id, i, 'strategy', 'memory', '', 'positive', 'text',
-			CASE WHEN i % 50 = 0 THEN 'user:alice' ELSE 'org:acme' END,
-			'shared', 'active', '', false, 'viking://x/' || id, '', 'item ' || i, '', '', '{}', '{}', '',
-			@scopes, '{}', '[]', 20,
-			1, 0, 0.5, 0, '', 0, '', 0.5, 1, 1, i, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z'
-		FROM item`
-	loadedReports = `
-		INSERT INTO knowledge_1_reports (tenant, id, reporter, event_id, reason, at, suspended)
-		SELECT 'default', id, 'user:bob', @event, '', '2026-01-01T00:00:00.000000Z', false FROM item`
-	loadedVotes = `
-		INSERT INTO knowledge_1_votes (tenant, id, event_id, voter, ballot, verdict, trace_id, query, outcome, at)
-		SELECT 'default', id, @event, 'user:alice', 'trace:t', 'helpful', 't', '', '', '2026-01-01T00:00:00.000000Z'
-		FROM item`
-)
-
 func idOf(i int) string { return fmt.Sprint("i", i) }
 
 // said is what a loaded item says.
@@ -249,7 +212,7 @@ func said(i int) string { return fmt.Sprint("item ", i) }
 // eventOf is the id of a loaded item's vote.
 func eventOf(i int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", i) }
 
-func loadMeaning(w *World, ctx context.Context, tx bun.Tx, numbers []int) error {
+func loadMeaning(ctx context.Context, w *World, tx bun.Tx, numbers []int) error {
 	var vectors, pieces [][]any
 	for _, i := range numbers {
 		made := loadedVectors()[i-1]

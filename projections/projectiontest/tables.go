@@ -82,12 +82,7 @@ func termsOf(k *domain.Knowledge) (counts map[string]float64, length int) {
 
 func (c Contents) fold(k *domain.Knowledge) {
 	counts, length := termsOf(k)
-	row := rows.RowOf("", k, length)
-	values, err := row.Values()
-	if err != nil {
-		panic(err) // of an item made here
-	}
-	c.addValues("knowledge", rows.KnowledgeColumns, values)
+	c.addValues("knowledge", rows.KnowledgeColumns, RowOf("", k, length))
 	if IsLive(k) {
 		for term, count := range counts {
 			c.addTerm(words.HashOf(term), k.Number, int(count), length)
@@ -102,6 +97,16 @@ func (c Contents) fold(k *domain.Knowledge) {
 		row := rows.ReportRowOf("", k.ID, report)
 		c.addValues("reports", rows.ReportsColumns, row.Values())
 	}
+}
+
+// RowOf is the row of an item, in the order of [rows.KnowledgeColumns].
+func RowOf(tenant string, k *domain.Knowledge, words int) []any {
+	row := rows.RowOf(tenant, k, words)
+	values, err := row.Values()
+	if err != nil {
+		panic(err) // of an item made here
+	}
+	return values
 }
 
 // addTerm adds a term or a set of an item, as the index has it.

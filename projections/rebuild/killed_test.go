@@ -178,7 +178,7 @@ func beHeldUp(t *testing.T, url string) {
 	say := databasetest.Saying(t)
 	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, events.Options{Lease: 2 * time.Second})
 	r.At("indexing", func() { // says how it ended: it was thrown out
-		err := stuck(r, t.Context(), func() { say("in the middle of a step") }, 20*time.Second)
+		err := stuck(t.Context(), r, func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
 	})
 	Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
@@ -187,7 +187,7 @@ func beHeldUp(t *testing.T, url string) {
 }
 
 // stuck holds the entry of version 2 in a step of a rebuild, as building its indexes does, until it is thrown out.
-func stuck(r *Rebuilding, ctx context.Context, then func(), most time.Duration) error {
+func stuck(ctx context.Context, r *Rebuilding, then func(), most time.Duration) error {
 	return r.DB.Transact(database.ForWork(ctx, rebuild.RebuildWork), func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE projections SET updated_at = updated_at WHERE version = 2"); err != nil {
 			return err
@@ -210,7 +210,7 @@ func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.
 		one.At("indexing", func() {
 			began := make(chan struct{})
 			done := make(chan error, 1)
-			go func() { done <- stuck(one, t.Context(), func() { close(began) }, 30*time.Second) }()
+			go func() { done <- stuck(t.Context(), one, func() { close(began) }, 30*time.Second) }()
 			<-began
 			if last := other.Last(); last.Progress == nil || last.Progress.Phase != "indexing" {
 				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
