@@ -104,7 +104,7 @@ func recall(w *World, context domain.Context) float64 {
 	return float64(found) / float64(10*len(questions))
 }
 
-// many is how many items [world.load] makes.
+// many is how many items load makes.
 const many = 20_000
 
 // loadedVectors are the vectors of the loaded items, in their order.

@@ -104,7 +104,8 @@ func (w *World) RememberOddly() {
 	}
 	for i, name := range []string{domain.AbstractName, domain.OverviewName, "x" + domain.AbstractName} {
 		w.Know(fmt.Sprint("short", i), domain.Remembered{
-			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice", Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
+			Class: domain.Class{Type: domain.Tool}, Owner: "user:alice",
+			Text: domain.Text{Content: "payment 支付", URI: "viking://odd/" + name},
 		})
 	}
 }
@@ -153,8 +154,10 @@ func (w *World) Fill(c Corpus, n int) {
 
 func (c Corpus) Knowledge() domain.Remembered {
 	k := domain.Remembered{
-		Class: domain.Class{Type: pick(c, domain.Types), ContextType: pick(c, domain.ContextTypes), Polarity: pick(c, domain.Polarities), Category: pick(c, append([]domain.Category{""}, domain.Categories...))},
-
+		Class: domain.Class{
+			Type: pick(c, domain.Types), ContextType: pick(c, domain.ContextTypes), Polarity: pick(c, domain.Polarities),
+			Category: pick(c, append([]domain.Category{""}, domain.Categories...)),
+		},
 		Owner: pick(c, []domain.Entity{"user:alice", "team:pay", "org:acme"}), Scopes: c.audience(),
 		Source: domain.Source{TraceID: pick(c, []string{"", "t1", "t2"})},
 		Text: domain.Text{

@@ -20,7 +20,7 @@ type PastWorld struct {
 	Past *past.Projection
 }
 
-// EachPast is each in a world whose past can be asked.
+// EachPast is [Each] in a world whose past can be asked.
 func EachPast(t *testing.T, test func(t *testing.T, w PastWorld)) {
 	t.Helper()
 	t.Parallel()

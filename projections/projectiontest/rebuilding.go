@@ -27,7 +27,7 @@ type Rebuilding struct {
 	Clock  *movableClock
 }
 
-// EachRebuilding is each with a rebuilder.
+// EachRebuilding is [Each] with a rebuilder.
 func EachRebuilding(t *testing.T, test func(t *testing.T, r *Rebuilding)) {
 	t.Helper()
 	t.Parallel()
@@ -115,7 +115,7 @@ func (r *Rebuilding) At(stage string, do func()) {
 	})
 }
 
-// During is at, with the context of the rebuild.
+// During is At, with the context of the rebuild.
 func (r *Rebuilding) During(stage string, do func(context.Context)) { r.stages.set(stage, do) }
 
 func (h *stageHandler) set(stage string, do func(context.Context)) {
@@ -194,7 +194,7 @@ func StagesOf(version int, stages ...string) (story []string) {
 	return story
 }
 
-// EachLived is each in a world that has lived.
+// EachLived is [Each] in a world that has lived.
 func EachLived(t *testing.T, test func(t *testing.T, r *Rebuilding)) {
 	t.Helper()
 	t.Parallel()

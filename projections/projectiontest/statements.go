@@ -76,7 +76,8 @@ func (n *Node) all() []*Node {
 // Explained is the plan of a query, and its text to show.
 func (w *World) Explained(q Query, options string) (nodes []*Node, text string) {
 	w.T.Helper()
-	if err := w.DB.QueryRowContext(w.T.Context(), q.Settings+"EXPLAIN ("+options+"FORMAT JSON) "+q.Text).Scan(&text); err != nil {
+	explain := q.Settings + "EXPLAIN (" + options + "FORMAT JSON) " + q.Text
+	if err := w.DB.QueryRowContext(w.T.Context(), explain).Scan(&text); err != nil {
 		w.T.Fatalf("%v in %s", err, q.Text)
 	}
 	var plans []struct{ Plan *Node }

@@ -157,8 +157,11 @@ func (s *Story) remember(by domain.Principal, id string) domain.Command {
 	command := domain.Remember{
 		By: by, ID: id, OrSame: true, OrRevise: rapid.Bool().Draw(s.T, "or revise"),
 		Knowledge: domain.Remembered{
-			Class: domain.Class{Type: rapid.SampledFrom(domain.Types).Draw(s.T, "type"), Category: rapid.SampledFrom(domain.Categories).Draw(s.T, "category")}, Owner: s.owner(), Scopes: s.scopes(),
-
+			Class: domain.Class{
+				Type:     rapid.SampledFrom(domain.Types).Draw(s.T, "type"),
+				Category: rapid.SampledFrom(domain.Categories).Draw(s.T, "category"),
+			},
+			Owner: s.owner(), Scopes: s.scopes(),
 			Baseline: s.baseline(),
 			Source: domain.Source{
 				Name: s.text(), URLs: []string{"https://example.org/?a=1&b=<2>"}, TraceID: s.trace(), Timestamp: "2024-02-29",
@@ -205,7 +208,8 @@ func (s *Story) rarely() bool { return rapid.IntRange(0, 3).Draw(s.T, "rarely") 
 
 func (s *Story) content() string {
 	return rapid.SampledFrom([]string{
-		"retry the payment call", "retry, retry, retry!", "用户偏好 TypeScript,注重类型安全", "!!!", "it's \"quoted\" \\ ? ?0 $1 %s --",
+		"retry the payment call", "retry, retry, retry!", "用户偏好 TypeScript,注重类型安全", "!!!",
+		"it's \"quoted\" \\ ? ?0 $1 %s --",
 		"getUserByID(ctx)\n\tpanics; DROP TABLE knowledge", "emoji 🦀 and é", "a <b> & c",
 	}).Draw(s.T, "content")
 }

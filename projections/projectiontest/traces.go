@@ -25,7 +25,7 @@ func (w *World) Secret(id string) {
 	w.tell(id, "viking://resources/"+Canary+"/"+id)
 }
 
-// tell is secret with another URI.
+// tell is Secret with another URI.
 func (w *World) tell(id, uri string) {
 	w.T.Helper()
 	content := "we call it " + Canary + " now"

@@ -39,7 +39,7 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) { test(t, NewWorld(t, db, projections.Settings{})) })
 }
 
-// EachAt is Each with a clock, which stands still unless the test moves it.
+// EachAt is [Each] with a clock, which stands still unless the test moves it.
 func EachAt(t *testing.T, day time.Time, test func(t *testing.T, w *World, now *time.Time)) {
 	t.Helper()
 	t.Parallel()
@@ -73,7 +73,7 @@ func NoError(t failing, err error) {
 	}
 }
 
-// Report is noError for what a test goes on after.
+// Report is [NoError] for what a test goes on after.
 func Report(t failing, err error) {
 	t.Helper()
 	if err != nil {
@@ -108,7 +108,9 @@ func NewWorldWith(t *testing.T, db *database.DB, settings projections.Settings, 
 			t.Errorf("close log: %v", err)
 		}
 	})
-	return &World{T: t, DB: db, Log: log, Followers: followers, Base: base, By: domain.OpenPrincipal(), Read: map[string]int64{}}
+	return &World{
+		T: t, DB: db, Log: log, Followers: followers, Base: base, By: domain.OpenPrincipal(), Read: map[string]int64{},
+	}
 }
 
 // Elsewhere lets something happen that is not about knowledge, to one of the things whose streams stand
@@ -147,7 +149,7 @@ func (w *World) Submit(command domain.Command) domain.Receipt {
 	return receipt
 }
 
-// SubmitAll is submit for many commands at once.
+// SubmitAll is Submit for many commands at once.
 func (w *World) SubmitAll(commands ...domain.Command) {
 	w.T.Helper()
 	submissions := make([]domain.Submission, len(commands))
