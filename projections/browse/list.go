@@ -103,7 +103,7 @@ func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (
 	}
 	plain := f
 	plain.NoArchives, plain.PrivateOf = false, nil
-	groups, _ := words.GroupsOf(plain)
+	groups := words.GroupsOf(plain)
 	if index, _ := rows.SelectiveIndex(f); few || index != "" || list.By.SeesAll() && len(groups) == 1 {
 		query := p.Items().ModelTableExpr("?", p.Listed(f))
 		if few {
@@ -139,7 +139,7 @@ var live = []domain.Status{domain.Active, domain.IsSuperseded}
 func (p view) chosen(
 	ctx context.Context, by domain.Principal, f domain.Filter, some words.Range,
 ) (words.Chosen, error) {
-	groups, _ := words.GroupsOf(f)
+	groups := words.GroupsOf(f)
 	c, err := words.Index{View: p.View}.Choose(ctx, by.Tenant, groups.SeenBy(by), some)
 	if err != nil || !rows.IncludesDeleted(f.Statuses) {
 		return c, err
