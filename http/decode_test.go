@@ -51,7 +51,7 @@ func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
 func TestAPatchTellsNullFromLeftOut(t *testing.T) {
 	t.Parallel()
 	var found domain.Problems
-	in, err := body.Decode[patch]([]byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
+	in, err := body.Decode[serve.Patch]([]byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
 	if err != nil || len(found) > 0 {
 		t.Fatal(err, found)
 	}
