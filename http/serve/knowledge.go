@@ -149,8 +149,11 @@ type Patch struct {
 // Command is the change of the fields that do not depend on the item: see [Patch.Merge].
 func (p Patch) Command(target domain.Target, found *domain.Problems) domain.Revise {
 	command := domain.Revise{Target: target, Changes: domain.Revised{
-		Type: changed[domain.Type](p.Type), Category: changed[domain.Category](p.Category),
-		Polarity: changed[domain.Polarity](p.Polarity), Task: changed[string](p.Task),
+		Reclassed: domain.Reclassed{
+			Type: changed[domain.Type](p.Type), Category: changed[domain.Category](p.Category),
+			Polarity: changed[domain.Polarity](p.Polarity),
+		},
+		Task: changed[string](p.Task),
 		Content: changed[string](p.Content), Abstract: changed[string](p.Abstract),
 		Overview: changed[string](p.Overview),
 	}}
