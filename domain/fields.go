@@ -84,6 +84,18 @@ func CutTag(tag, separator string) (key, value string) {
 	return Labels, tag
 }
 
+// TagsOf are the tags that a list says, see [CutTag]; nil for none.
+func TagsOf(list []string, separator string) (tags Tags) {
+	for _, tag := range list {
+		if tags == nil {
+			tags = Tags{}
+		}
+		key, value := CutTag(tag, separator)
+		tags[key] = append(tags[key], value)
+	}
+	return tags
+}
+
 // Revised changed an item. A nil field is unchanged, an empty one was cleared.
 type Revised struct {
 	Reclassed

@@ -83,7 +83,7 @@ func termsOf(k *domain.Knowledge) (counts map[string]float64, length int) {
 func (c contents) fold(k *domain.Knowledge) {
 	counts, length := termsOf(k)
 	row := rows.RowOf("", k, length)
-	values, err := row.Values()
+	values, err := row.Values(rows.KnowledgeColumns)
 	if err != nil {
 		panic(err) // of an item made here
 	}

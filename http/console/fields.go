@@ -86,8 +86,7 @@ func filterOf(p *page) (api.Filter, error) {
 		f.Stale = &is
 	}
 	if tag := p.param("tag"); tag != "" {
-		key, value := domain.CutTag(tag, ":")
-		f.Tags = api.Tags{key: {value}}
+		f.Tags = api.Tags(domain.TagsOf([]string{tag}, ":"))
 	}
 	return f, nil
 }

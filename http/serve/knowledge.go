@@ -41,10 +41,8 @@ func sourceOf(s domain.Source) *api.Source {
 	if s.Name+s.Category+s.AgentID+s.SubmittedBy+s.Timestamp+s.TraceID == "" && len(s.URLs) == 0 {
 		return nil
 	}
-	return &api.Source{
-		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID,
-		SubmittedBy: s.SubmittedBy, Timestamp: s.Timestamp, TraceID: s.TraceID,
-	}
+	source := api.Source(s)
+	return &source
 }
 
 func UsesOf(all []domain.Use) []api.VoteRecord {
@@ -89,10 +87,7 @@ func sourceIn(s *api.Source) domain.Source {
 	if s == nil {
 		return domain.Source{}
 	}
-	return domain.Source{
-		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID,
-		SubmittedBy: s.SubmittedBy, Timestamp: s.Timestamp, TraceID: s.TraceID,
-	}
+	return domain.Source(*s)
 }
 
 // baselineIn is the baseline; omitted fields have their default.
@@ -153,7 +148,7 @@ func (p Patch) Command(target domain.Target, found *domain.Problems) domain.Revi
 			Type: changed[domain.Type](p.Type), Category: changed[domain.Category](p.Category),
 			Polarity: changed[domain.Polarity](p.Polarity),
 		},
-		Task: changed[string](p.Task),
+		Task:    changed[string](p.Task),
 		Content: changed[string](p.Content), Abstract: changed[string](p.Abstract),
 		Overview: changed[string](p.Overview),
 	}}
@@ -249,7 +244,7 @@ func (in *Filtering) Filter(found *domain.Problems) domain.Filter {
 	return domain.Filter{
 		Types:        FromStrings[domain.Type](SplitCommas(in.Type)),
 		ContextTypes: FromStrings[domain.ContextType](SplitCommas(in.ContextType)),
-		Categories:   FromStrings[domain.Category](SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
+		Categories:   FromStrings[domain.Category](SplitCommas(in.Category)), Tags: domain.TagsOf(in.Tag, ":"),
 		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
 		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
 		URIPrefix: in.URI, IDs: in.ID, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
@@ -273,17 +268,4 @@ func FilterOf(in api.Filter) domain.Filter {
 		CreatedFrom: Value(in.CreatedFrom), CreatedTo: Value(in.CreatedTo),
 		UpdatedFrom: Value(in.UpdatedFrom), UpdatedTo: Value(in.UpdatedTo),
 	}
-}
-
-// tagsOf parses tags of the form key:value; without a colon it is a label.
-func tagsOf(given []string) domain.Tags {
-	if len(given) == 0 {
-		return nil
-	}
-	tags := domain.Tags{}
-	for _, tag := range given {
-		key, value := domain.CutTag(tag, ":")
-		tags[key] = append(tags[key], value)
-	}
-	return tags
 }

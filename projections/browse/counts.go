@@ -256,14 +256,14 @@ func (p view) names(
 		return names, nil
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	query := rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)).
+	query := rows.LookUp(p.DB.NewSelect().
 		Column("k.status", "k.type", "k.category", "k.owner", "k.tags", "k.scopes"), in, rows.SingleKeys(told.ToArray()),
 		"number")
 	err := rows.ScanEach(ctx, p.DB.DB, p.Visible(query, by), func(row *rows.Row, unreadable error) {
 		if unreadable != nil {
 			return
 		}
-		words.EachValue(row.Knowledge(), func(kind uint64, value string) {
+		words.EachValue(&row.Knowledge, func(kind uint64, value string) {
 			name := value
 			if tag, of, isTag := strings.Cut(value, "\x00"); isTag && kind == rows.OfTag {
 				name = domain.Tags{tag: {of}}.Pairs(":")[0]

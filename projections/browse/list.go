@@ -144,13 +144,13 @@ func (p view) chosen(
 	if err != nil || !rows.IncludesDeleted(f.Statuses) {
 		return c, err
 	}
-	gone := p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
+	gone := rows.Select(p.DB).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
 	found, err := p.Read(ctx, p.Visible(p.Where(gone, by.Tenant, f), by)) // no set has them
 	if err != nil {
 		return c, rows.Failed(ctx, "read what is gone", err)
 	}
 	for i := range found {
-		c.Add(found[i].Knowledge())
+		c.Add(&found[i].Knowledge)
 	}
 	return c, nil
 }

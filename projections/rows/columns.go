@@ -6,6 +6,70 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// group is how columns are written.
+type group int
+
+const (
+	fixed   group = iota // with the row
+	counted              // with every change
+	revised              // with every revision
+	words                // likewise; as the following, a column of the past, too, with one type in SQL
+	flags
+)
+
+// columns are those of the knowledge table, in the order in which they are written.
+var columns = []struct {
+	name  string
+	group group
+	cell  func(r *Row) cell
+}{
+	{"tenant", fixed, func(r *Row) cell { return textOf(&r.Tenant) }},
+	{"id", fixed, func(r *Row) cell { return textOf(&r.ID) }},
+	{"number", fixed, func(r *Row) cell { return plainOf(&r.Number) }},
+	{"type", words, func(r *Row) cell { return textOf(&r.Type) }},
+	{"context_type", words, func(r *Row) cell { return textOf(&r.ContextType) }},
+	{"category", words, func(r *Row) cell { return textOf(&r.Category) }},
+	{"polarity", words, func(r *Row) cell { return textOf(&r.Polarity) }},
+	{"media", words, func(r *Row) cell { return textOf(&r.Media) }},
+	{"status", words, func(r *Row) cell { return textOf(&r.Status) }},
+	{"superseded_by", words, func(r *Row) cell { return textOf(&r.SupersededBy) }},
+	{"held", flags, func(r *Row) cell { return plainOf(&r.Held) }},
+	{"owner", revised, func(r *Row) cell { return textOf(&r.Owner) }},
+	{"visibility", revised, func(r *Row) cell { return textOf(&r.visibility) }},
+	{"uri", revised, func(r *Row) cell { return textOf(&r.Text.URI) }},
+	{"task", revised, func(r *Row) cell { return textOf(&r.Text.Task) }},
+	{"content", revised, func(r *Row) cell { return textOf(&r.Text.Content) }},
+	{"abstract", revised, func(r *Row) cell { return textOf(&r.Text.Abstract) }},
+	{"overview", revised, func(r *Row) cell { return textOf(&r.Text.Overview) }},
+	{"tags", revised, (*Row).tags},
+	{"meta", revised, (*Row).meta},
+	{"source", revised, func(r *Row) cell { return jsonOf(&r.Source) }},
+	{"trace_id", fixed, func(r *Row) cell { return textOf(&r.traceID) }},
+	{"scopes", revised, func(r *Row) cell { return jsonOf(&r.Scopes) }},
+	{"baseline", counted, (*Row).baseline},
+	{"derived_from", revised, (*Row).origins},
+	{"relations", revised, (*Row).relations},
+	{"words", revised, func(r *Row) cell { return plainOf(&r.Words) }},
+	{"helpful", counted, func(r *Row) cell { return plainOf(&r.Helpful) }},
+	{"harmful", counted, func(r *Row) cell { return plainOf(&r.Harmful) }},
+	{"confidence", counted, func(r *Row) cell { return plainOf(&r.Confidence) }},
+	{"stale_reporters", counted, func(r *Row) cell { return plainOf(&r.Stale.Reporters) }},
+	{"stale_since", counted, func(r *Row) cell { return momentOf(&r.Stale.Since) }},
+	{"stale_reason", counted, func(r *Row) cell { return textOf(&r.Stale.Reason) }},
+	{"confirmed_at", counted, func(r *Row) cell { return momentOf(&r.ConfirmedAt) }},
+	{"confirm_until", counted, func(r *Row) cell { return momentOf(&r.ConfirmUntil) }},
+	{"suspended_reporters", counted, func(r *Row) cell { return plainOf(&r.Suspended.Reporters) }},
+	{"suspended_since", counted, func(r *Row) cell { return momentOf(&r.Suspended.Since) }},
+	{"suspended_reason", counted, func(r *Row) cell { return textOf(&r.Suspended.Reason) }},
+	{"expired_confidence", counted, func(r *Row) cell { return plainOf(&r.ExpiredConfidence) }},
+	{"revision", revised, func(r *Row) cell { return plainOf(&r.Revision) }},
+	{"version", counted, func(r *Row) cell { return plainOf(&r.Version) }},
+	{"position", counted, func(r *Row) cell { return plainOf(&r.Position) }},
+	{"created_at", fixed, func(r *Row) cell { return momentOf(&r.CreatedAt) }},
+	{"updated_at", revised, func(r *Row) cell { return momentOf(&r.UpdatedAt) }},
+	{"occurred_at", fixed, func(r *Row) cell { return momentOf(&r.OccurredAt) }},
+}
+
 // The kinds of the sets of the index. A set's key is its kind and the hash of its value; the keys below are hashes of
 // terms. Indexes have these numbers: a new kind comes last.
 const (
@@ -27,55 +91,29 @@ const (
 // HashBits is the size of the hash in the key of a set.
 const HashBits = 48
 
-// Filter is a filter by a word that each item has.
-type Filter struct {
-	Set    uint64 // the kind of the set that has the items with a word; 0 for none
+// Filters are the filters of now and then by a word of each item, besides the status: the kind of the set that has the
+// items with a word, 0 for none; the column; and the words of which an item must have one, none for any.
+var Filters = []struct {
+	Set    uint64
 	Column string
-	Of     func(k *domain.Knowledge) string
-	Asked  func(f *domain.Filter) []string // the words of which an item must have one; none for any
+	Asked  func(f *domain.Filter) []string
+}{
+	{OfType, "type", func(f *domain.Filter) []string { return wordsOf(f.Types...) }},
+	{OfContextType, "context_type", func(f *domain.Filter) []string { return wordsOf(f.ContextTypes...) }},
+	{OfCategory, "category", func(f *domain.Filter) []string { return wordsOf(f.Categories...) }},
+	{OfOwner, "owner", func(f *domain.Filter) []string { return wordsOf(f.Owner) }},
+	{OfVisibility, "visibility", func(f *domain.Filter) []string { return wordsOf(f.Visibility) }},
+	{OfPolarity, "polarity", func(f *domain.Filter) []string { return wordsOf(f.Polarity) }},
+	{0, "trace_id", func(f *domain.Filter) []string { return wordsOf(f.TraceID) }},
 }
 
-// Filters are the filters by words of now and then, besides the status.
-var Filters = []Filter{
-	among(OfType, "type", func(k *domain.Knowledge) domain.Type { return k.Type },
-		func(f *domain.Filter) []domain.Type { return f.Types }),
-	among(OfContextType, "context_type", func(k *domain.Knowledge) domain.ContextType { return k.ContextType },
-		func(f *domain.Filter) []domain.ContextType { return f.ContextTypes }),
-	among(OfCategory, "category", func(k *domain.Knowledge) domain.Category { return k.Category },
-		func(f *domain.Filter) []domain.Category { return f.Categories }),
-	equal(OfOwner, "owner", func(k *domain.Knowledge) domain.Entity { return k.Owner },
-		func(f *domain.Filter) domain.Entity { return f.Owner }),
-	equal(OfVisibility, "visibility", (*domain.Knowledge).Visibility,
-		func(f *domain.Filter) domain.Visibility { return f.Visibility }),
-	equal(OfPolarity, "polarity", func(k *domain.Knowledge) domain.Polarity { return k.Polarity },
-		func(f *domain.Filter) domain.Polarity { return f.Polarity }),
-	equal(0, "trace_id", func(k *domain.Knowledge) string { return k.Source.TraceID },
-		func(f *domain.Filter) string { return f.TraceID }),
-}
-
-// among is a filter by some words.
-func among[T ~string](
-	set uint64, column string, of func(*domain.Knowledge) T, asked func(*domain.Filter) []T,
-) Filter {
-	return Filter{set, column, func(k *domain.Knowledge) string { return string(of(k)) }, func(f *domain.Filter) []string {
-		var words []string
-		for _, word := range asked(f) {
+func wordsOf[T ~string](asked ...T) (words []string) {
+	for _, word := range asked {
+		if word != "" {
 			words = append(words, string(word))
 		}
-		return words
-	}}
-}
-
-// equal is a filter by one word; an empty one asks for nothing.
-func equal[T ~string](
-	set uint64, column string, of func(*domain.Knowledge) T, asked func(*domain.Filter) T,
-) Filter {
-	return among(set, column, of, func(f *domain.Filter) []T {
-		if word := asked(f); word != "" {
-			return []T{word}
-		}
-		return nil
-	})
+	}
+	return words
 }
 
 // AreToldBySets tells whether sets of the index can tell all of a filter.

@@ -48,9 +48,10 @@ func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
 // with NUL between them.
 func EachValue(k *domain.Knowledge, yield func(kind uint64, value string)) {
 	yield(rows.OfStatus, string(k.Status))
+	row := rows.RowOf("", k, 0)
 	for _, filter := range rows.Filters {
 		if filter.Set > 0 {
-			yield(filter.Set, filter.Of(k))
+			yield(filter.Set, row.Word(filter.Column))
 		}
 	}
 	for _, scope := range k.Scopes {

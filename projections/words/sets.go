@@ -273,8 +273,8 @@ func (p Index) eachRow(ctx context.Context, tenant string, yield func(change)) e
 			Order("number").Limit(atOnce))
 		for i := range page {
 			after = page[i].Number
-			if k := page[i].Knowledge(); !page[i].Broken {
-				now := EntryOf(p.Version.Tokenizer, k)
+			if !page[i].Broken {
+				now := EntryOf(p.Version.Tokenizer, &page[i].Knowledge)
 				yield(change{number: after, now: &now})
 			}
 		}

@@ -50,14 +50,7 @@ func (f Fields) Given(ofCommand map[string]*string) (map[string]any, error) {
 }
 
 // TagsOf are the tags of --tag; a tag without a key is a label.
-func TagsOf(given []string) api.Tags {
-	tags := api.Tags{}
-	for _, tag := range given {
-		key, value := domain.CutTag(tag, "=")
-		tags[key] = append(tags[key], value)
-	}
-	return tags
-}
+func TagsOf(given []string) api.Tags { return api.Tags(domain.TagsOf(given, "=")) }
 
 // KindOf says in one line what kind of knowledge an item is.
 func KindOf(k api.Knowledge) string {
