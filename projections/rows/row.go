@@ -140,7 +140,7 @@ func (c momentCell) stored() (any, error)   { return database.At(*c.at), nil }
 
 func (c metaCell) stored() (any, error) {
 	if len(*c.at) == 0 {
-		return nil, nil
+		return (*string)(nil), nil
 	}
 	return string(*c.at), nil
 }
