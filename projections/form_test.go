@@ -215,9 +215,9 @@ func TestFormOfALaterReleaseIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.remember("item", "retry with backoff", "team:pay")
 		report(t, corrupt(t.Context(), w.db, `UPDATE projections SET settings = replace(CAST(settings AS text),
-			'"form":"1"', '"form":"2"')`+map[bool]string{true: "::json"}[w.db.Engine == database.Postgres]))
+			'"form":"`+rows.Form+`"', '"form":"99"')`+map[bool]string{true: "::json"}[w.db.Engine == database.Postgres]))
 		_, err := projections.Open(t.Context(), w.db, projections.Settings{})
-		if err == nil || !strings.Contains(err.Error(), "form 2 of a later release") {
+		if err == nil || !strings.Contains(err.Error(), "form 99 of a later release") {
 			t.Errorf("opened: %v", err)
 		}
 	})
