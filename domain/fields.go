@@ -131,7 +131,8 @@ func (r Reclassed) Names() (names []string) {
 // changes are the changes of an item that is to say what r says.
 func (r *Remembered) changes() Revised {
 	return Revised{
-		Reclassed: Reclassed{Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity}, Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
+		Reclassed: Reclassed{Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity},
+		Task:      &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
 		Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,
 	}
 }

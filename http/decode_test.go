@@ -100,7 +100,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := domain.Remembered{
-		Class:  domain.Class{Type: k.Type, ContextType: k.ContextType, Category: k.Category, Polarity: k.Polarity, Media: k.Media},
+		Class:  k.Class,
 		Scopes: k.Scopes, Owner: k.Owner, Source: k.Source, Text: k.Text,
 		Baseline: &domain.Eval{
 			Helpful: 5, Harmful: 1, Confidence: 0.375,

@@ -6,6 +6,10 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// Form is the number of the form that this program gives the tables of a version. It grows with each change of their
+// columns, and a test compares both.
+const Form = "1"
+
 // group is how columns are written.
 type group int
 
