@@ -150,7 +150,11 @@ func (c jsonCell[T]) stored() (any, error) {
 	return string(text), err
 }
 
-func (c textCell[T]) Scan(stored any) error { return scanPlain(c.at, stored) }
+func (c textCell[T]) Scan(stored any) error {
+	text, err := scanText(stored)
+	*c.at = T(text)
+	return err
+}
 
 func (c plainCell[T]) Scan(stored any) error { return scanPlain(c.at, stored) }
 
@@ -161,21 +165,44 @@ func (c momentCell) Scan(stored any) error {
 	return err
 }
 
-func (c metaCell) Scan(stored any) error { return scanPlain((*[]byte)(c.at), stored) }
+func (c metaCell) Scan(stored any) error {
+	text, err := scanText(stored)
+	if *c.at = nil; text != "" {
+		*c.at = json.RawMessage(text)
+	}
+	return err
+}
 
 func (c jsonCell[T]) Scan(stored any) error {
-	var text []byte
 	var value T
-	err := scanPlain(&text, stored)
-	if err == nil && len(text) > 0 {
-		err = json.Unmarshal(text, &value)
+	text, err := scanText(stored)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &value)
 	}
 	c.read(value)
 	return err
 }
 
+func scanText(stored any) (text string, err error) {
+	if bytes, is := stored.([]byte); is {
+		return string(bytes), nil
+	}
+	err = scanPlain(&text, stored)
+	return text, err
+}
+
 // scanPlain scans a value; NULL is the zero value.
 func scanPlain[T any](to *T, stored any) error {
+	switch same := stored.(type) { // as they are usually
+	case T:
+		*to = same
+		return nil
+	case int64:
+		if to, is := any(to).(*int); is {
+			*to = int(same)
+			return nil
+		}
+	}
 	var value sql.Null[T]
 	err := value.Scan(stored)
 	*to = value.V
