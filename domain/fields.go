@@ -84,11 +84,21 @@ func CutTag(tag, separator string) (key, value string) {
 	return Labels, tag
 }
 
+// TagsOf are the tags that a list says, see [CutTag]; nil for none.
+func TagsOf(list []string, separator string) (tags Tags) {
+	for _, tag := range list {
+		if tags == nil {
+			tags = Tags{}
+		}
+		key, value := CutTag(tag, separator)
+		tags[key] = append(tags[key], value)
+	}
+	return tags
+}
+
 // Revised changed an item. A nil field is unchanged, an empty one was cleared.
 type Revised struct {
-	Type     *Type
-	Category *Category
-	Polarity *Polarity
+	Reclassed
 	Task     *string
 	Content  *string
 	Abstract *string
@@ -98,11 +108,31 @@ type Revised struct {
 	Reason   string // why, in the author's words; no change by itself
 }
 
+// Reclassed are the changes of what an item is.
+type Reclassed struct {
+	Type     *Type     `data:"type,omitempty"`
+	Category *Category `data:"category,omitempty"`
+	Polarity *Polarity `data:"polarity,omitempty"`
+}
+
+// Names are the names of the fields that changed, as they are recorded.
+func (r Reclassed) Names() (names []string) {
+	for _, field := range []struct {
+		name    string
+		changed bool
+	}{{"type", r.Type != nil}, {"category", r.Category != nil}, {"polarity", r.Polarity != nil}} {
+		if field.changed {
+			names = append(names, field.name)
+		}
+	}
+	return names
+}
+
 // changes are the changes of an item that is to say what r says.
 func (r *Remembered) changes() Revised {
 	return Revised{
-		Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity,
-		Task: &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
+		Reclassed: Reclassed{Type: &r.Type, Category: &r.Category, Polarity: &r.Polarity},
+		Task:      &r.Text.Task, Content: &r.Text.Content, Abstract: &r.Text.Abstract,
 		Overview: &r.Text.Overview, Tags: &r.Text.Tags, Meta: &r.Text.Meta,
 	}
 }

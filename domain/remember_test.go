@@ -227,7 +227,7 @@ func TestRememberingOverAnItemKeepsTheAudienceOwnerAndURIThatItDoesNotName(t *te
 		c.Knowledge.Category = CategoryProfile
 	}
 	given(t, remembered()).when(same(administrator(), silent, orRevise)).
-		then(Revised{Category: new(CategoryProfile)})
+		then(Revised{Reclassed: Reclassed{Category: new(CategoryProfile)}})
 }
 
 func TestRememberingOverAnItemChangesTheAudienceOwnerAndURIThatItNames(t *testing.T) {

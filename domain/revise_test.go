@@ -19,13 +19,13 @@ func TestRevisingRecordsOnlyWhatChanged(t *testing.T) {
 	was := remembered()
 	given(t, was).when(revise(as(alice), func(c *Revise) {
 		c.Changes = Revised{
-			Type: new(was.Type), Task: new(was.Text.Task), Content: new("Now Go."), Tags: new(was.Text.Tags),
-			Polarity: new(was.Polarity), Category: new(CategoryProfile),
+			Reclassed: Reclassed{Type: new(was.Type), Polarity: new(was.Polarity), Category: new(CategoryProfile)},
+			Task:      new(was.Text.Task), Content: new("Now Go."), Tags: new(was.Text.Tags),
 		}
 		c.Scopes = []Scope{was.Scopes[1], was.Scopes[0]} // a set: order is no change
 		c.Owner = was.Owner
 		c.URI = was.Text.URI
-	})).then(Revised{Category: new(CategoryProfile), Content: new("Now Go.")}).
+	})).then(Revised{Reclassed: Reclassed{Category: new(CategoryProfile)}, Content: new("Now Go.")}).
 		leaves("revision 2", func(k *Knowledge) bool { return k.Revision == 2 && k.Text.Content == "Now Go." })
 }
 
@@ -46,10 +46,12 @@ func TestAnEmptyValueClears(t *testing.T) {
 	was.Text.Abstract = "short"
 	given(t, was).when(revise(as(alice), func(c *Revise) {
 		c.Changes = Revised{
-			Category: new(Category("")), Task: new(""), Abstract: new(""), Tags: new(Tags(nil)), Meta: new(json.RawMessage("null")),
+			Reclassed: Reclassed{Category: new(Category(""))},
+			Task:      new(""), Abstract: new(""), Tags: new(Tags(nil)), Meta: new(json.RawMessage("null")),
 		}
 	})).then(Revised{
-		Category: new(Category("")), Task: new(""), Abstract: new(""), Tags: new(Tags(nil)), Meta: new(json.RawMessage(nil)),
+		Reclassed: Reclassed{Category: new(Category(""))},
+		Task:      new(""), Abstract: new(""), Tags: new(Tags(nil)), Meta: new(json.RawMessage(nil)),
 	}).leaves("cleared", func(k *Knowledge) bool {
 		return k.Category == "" && k.Text.Task == "" && k.Text.Abstract == "" && len(k.Text.Tags) == 0 && len(k.Text.Meta) == 0
 	})

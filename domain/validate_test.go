@@ -187,8 +187,7 @@ func TestEveryBadFieldIsNamedAtOnceAndNoneThatNobodyGave(t *testing.T) {
 	given(t, remembered()).when(Revise{
 		Target: on(as(alice)), Visibility: "hidden", Scopes: []Scope{"everybody"}, Owner: "nobody", URI: "x",
 		Changes: Revised{
-			Type: new(Type("")), Category: new(Category("novel")), Polarity: new(Polarity("")),
-			Task: new("\x00"), Content: new(""), Abstract: new("\xff"), Overview: new(han(16001)),
+			Reclassed: Reclassed{Type: new(Type("")), Category: new(Category("novel")), Polarity: new(Polarity(""))}, Task: new("\x00"), Content: new(""), Abstract: new("\xff"), Overview: new(han(16001)),
 			Tags: new(Tags{"": nil}), Meta: new(json.RawMessage("1")),
 		},
 	}).invalid("type", "category", "polarity", "task", "content", "abstract", "overview", "tags", "meta",

@@ -51,7 +51,7 @@ func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
 func TestAPatchTellsNullFromLeftOut(t *testing.T) {
 	t.Parallel()
 	var found domain.Problems
-	in, err := body.Decode[patch]([]byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
+	in, err := body.Decode[serve.Patch]([]byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
 	if err != nil || len(found) > 0 {
 		t.Fatal(err, found)
 	}
@@ -100,7 +100,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := domain.Remembered{
-		Class:  domain.Class{Type: k.Type, ContextType: k.ContextType, Category: k.Category, Polarity: k.Polarity, Media: k.Media},
+		Class:  k.Class,
 		Scopes: k.Scopes, Owner: k.Owner, Source: k.Source, Text: k.Text,
 		Baseline: &domain.Eval{
 			Helpful: 5, Harmful: 1, Confidence: 0.375,

@@ -8,8 +8,6 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-type Patch = patch
-
 // As lets every caller be a principal.
 func (s *Server) As(p domain.Principal) {
 	s.api.Authenticate = func(*http.Request) (domain.Principal, error) { return p, nil }

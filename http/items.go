@@ -67,7 +67,7 @@ func (s *Server) knowledgeRoutes() {
 		Summary: "Revise an item, share it, hand it over",
 		Description: "A merge patch (RFC 7396): what is left out stays, null clears. With confirm, the item is also " +
 			"confirmed. With If-Match it happens only to the revision that you read.",
-		RequestBody: serve.Bodies(s.api, true, map[string]any{serve.PatchType: patch{}, serve.JSONType: patch{}}),
+		RequestBody: serve.Bodies(s.api, true, map[string]any{serve.PatchType: serve.Patch{}, serve.JSONType: serve.Patch{}}),
 		Errors:      serve.ChangeErrors,
 	}, s.revise)
 	serve.Handle(s.api, huma.Operation{

@@ -11,35 +11,8 @@ import (
 	"github.com/annals-kb/annals/http/visible"
 )
 
-// Filtering are the parameters that choose items.
-type Filtering struct {
-	Type        []string      `query:"type,explode" enum:"user_profile,strategy,tool,usecase,definition,plan" doc:"Several are alternatives, as with all of these."`
-	ContextType []string      `query:"context_type,explode" enum:"memory,skill,resource"`
-	Category    []string      `query:"category,explode" enum:"profile,preferences,entities,events,cases,patterns,tools,skills,antipatterns"`
-	Tag         []string      `query:"tag,explode" doc:"key:value; without a colon it is a label. Different keys must all match, by any of their values."`
-	Owner       string        `query:"owner" doc:"An entity such as user:123."`
-	Scope       string        `query:"scope" doc:"A scope such as project:456 or public."`
-	Visibility  string        `query:"visibility" enum:"private,shared,org,public"`
-	Polarity    string        `query:"polarity" enum:"positive,negative"`
-	URI         string        `query:"uri" doc:"What the URI begins with."`
-	ID          []string      `query:"id,explode" doc:"At most 500."`
-	IDPrefix    string        `query:"id_prefix" doc:"What the id begins with."`
-	Stale       serve.Boolean `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
-	TraceID     string        `query:"trace_id" doc:"Of the item's source."`
-	Status      []string      `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
-	CreatedFrom serve.Moment  `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
-	CreatedTo   serve.Moment  `query:"created_to" doc:"Before it."`
-	UpdatedFrom serve.Moment  `query:"updated_from"`
-	UpdatedTo   serve.Moment  `query:"updated_to"`
-
-	MinConfidence serve.Number  `query:"min_confidence" doc:"0 to 1, of the confidence as it is now. This and the following are for the present."`
-	MaxConfidence serve.Number  `query:"max_confidence"`
-	Contested     serve.Boolean `query:"contested" doc:"true: found harmful or reported stale, with a confidence below 0.2 now, or disputed by items that you may see."`
-	Expired       serve.Boolean `query:"expired" doc:"true: it was confirmed until a time that has passed."`
-}
-
 type listInput struct {
-	Filtering
+	serve.Filtering
 	Sort   string        `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
 	Order  string        `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
 	AsOf   body.AsOf     `query:"as_of"`
@@ -62,7 +35,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 	if err != nil {
 		return nil, err
 	}
-	filter := in.filter(&c.Found)
+	filter := in.Filter(&c.Found)
 	limit := in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit)
 	at := in.AsOf.Parse(&c.Found, "as_of")
 	if !at.IsNow() {
@@ -155,26 +128,10 @@ func knowledgeColumns() []serve.Column[*api.Knowledge] {
 	})
 }
 
-func (in *Filtering) filter(found *domain.Problems) domain.Filter {
-	return domain.Filter{
-		Types:        serve.FromStrings[domain.Type](serve.SplitCommas(in.Type)),
-		ContextTypes: serve.FromStrings[domain.ContextType](serve.SplitCommas(in.ContextType)),
-		Categories:   serve.FromStrings[domain.Category](serve.SplitCommas(in.Category)), Tags: tagsOf(in.Tag),
-		Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
-		Visibility: domain.Visibility(in.Visibility), Polarity: domain.Polarity(in.Polarity),
-		URIPrefix: in.URI, IDs: in.ID, IDPrefix: in.IDPrefix, Stale: in.Stale.Read(found, "stale"), TraceID: in.TraceID,
-		Statuses:    serve.FromStrings[domain.Status](serve.SplitCommas(in.Status)),
-		CreatedFrom: in.CreatedFrom.Read(found, "created_from"), CreatedTo: in.CreatedTo.Read(found, "created_to"),
-		UpdatedFrom: in.UpdatedFrom.Read(found, "updated_from"), UpdatedTo: in.UpdatedTo.Read(found, "updated_to"),
-		MinConfidence: in.MinConfidence.Read(found, "min_confidence"), Expired: in.Expired.Read(found, "expired"),
-		MaxConfidence: in.MaxConfidence.Read(found, "max_confidence"), Contested: in.Contested.Read(found, "contested"),
-	}
-}
-
 const onlyForNow = "is for the present: leave out as_of"
 
 // onlyNow names the filters that a list of the past cannot have.
-func (in *Filtering) onlyNow(found *domain.Problems) {
+func (in *listInput) onlyNow(found *domain.Problems) {
 	for _, one := range []struct{ name, value string }{
 		{"min_confidence", string(in.MinConfidence)},
 		{"max_confidence", string(in.MaxConfidence)},
@@ -188,13 +145,13 @@ func (in *Filtering) onlyNow(found *domain.Problems) {
 }
 
 type overviewInput struct {
-	Filtering
+	serve.Filtering
 	visible.Waiting
 }
 
 // overview counts what a list with the same filters has.
 func (s *Server) overview(ctx context.Context, c *serve.Call, in *overviewInput) (*serve.Output[api.Overview], error) {
-	filter := in.filter(&c.Found)
+	filter := in.Filter(&c.Found)
 	if err := serve.Merge(c.Found, serve.Renamed(filter.Validate(), listNames)); err != nil {
 		return nil, err
 	}
@@ -237,16 +194,3 @@ func facetOf(f domain.Facet) api.Facet {
 
 // listNames are the parameters whose names differ from those of the fields.
 var listNames = map[string]string{"types": "type", "tags": "tag"}
-
-// tagsOf parses tags of the form key:value; without a colon it is a label.
-func tagsOf(input []string) domain.Tags {
-	if len(input) == 0 {
-		return nil
-	}
-	tags := domain.Tags{}
-	for _, tag := range input {
-		key, value := domain.CutTag(tag, ":")
-		tags[key] = append(tags[key], value)
-	}
-	return tags
-}

@@ -147,7 +147,7 @@ func TestTheDescribedWordsAreTheDomains(t *testing.T) {
 		"order":      fmt.Sprint([]domain.Order{domain.ByPriority, domain.ByScore}),
 		"stage":      fmt.Sprint(domain.Stages), "kind": fmt.Sprint(domain.Aspects),
 	}
-	for _, body := range []any{api.Knowledge{}, annalshttp.Patch{}, api.Search{}, api.Vote{}, annalshttp.Filtering{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
+	for _, body := range []any{api.Knowledge{}, serve.Patch{}, api.Filter{}, api.Search{}, api.Vote{}, serve.Filtering{}, api.ContextRequest{}, api.ContextAnswer{}, api.ContextItem{}} {
 		described := reflect.TypeOf(body)
 		for f := range described.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json")+f.Tag.Get("query"), ",")

@@ -106,16 +106,7 @@ func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]s
 	query := domain.Search{
 		By: by, Text: in.Query, Vector: in.Vector, Limit: serve.Value(in.Limit),
 		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain, Everyone: in.Everyone, Copies: in.Copies,
-		Filter: domain.Filter{
-			Types: serve.FromStrings[domain.Type](in.Types), ContextTypes: serve.FromStrings[domain.ContextType](in.ContextType),
-			Categories: serve.FromStrings[domain.Category](in.Category), Tags: domain.Tags(in.Tags),
-			Owner: domain.Entity(in.Owner), Scope: domain.Scope(in.Scope),
-			Visibility: domain.Visibility(in.Visibility), URIPrefix: in.URI,
-			Polarity: domain.Polarity(in.Polarity), Stale: in.Stale, TraceID: in.TraceID,
-			Statuses:    serve.FromStrings[domain.Status](in.Status),
-			CreatedFrom: serve.Value(in.CreatedFrom), CreatedTo: serve.Value(in.CreatedTo),
-			UpdatedFrom: serve.Value(in.UpdatedFrom), UpdatedTo: serve.Value(in.UpdatedTo),
-		},
+		Filter: serve.FilterOf(in.Filter),
 	}
 	if in.Level != nil {
 		query.Level = new(domain.Level(*in.Level))

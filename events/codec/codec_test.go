@@ -159,7 +159,7 @@ func TestAFactThatSaysNothingHasNoText(t *testing.T) {
 		domain.Confirmed{},
 		domain.Deleted{},
 		domain.Rescoped{Scopes: []domain.Scope{domain.Public}},
-		domain.Revised{Type: new(domain.Tool)},
+		domain.Revised{Reclassed: domain.Reclassed{Type: new(domain.Tool)}},
 		domain.Held{ReasonCode: "litigation"},
 	} {
 		p, err := Encode(fact)

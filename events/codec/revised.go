@@ -10,10 +10,8 @@ import (
 // revised is [domain.Revised] as it is recorded.
 type revised struct {
 	// Fields names every changed field, so that this is known even after the text is erased.
-	Fields   []string         `data:"fields"`
-	Type     *domain.Type     `data:"type,omitempty"`
-	Category *domain.Category `data:"category,omitempty"`
-	Polarity *domain.Polarity `data:"polarity,omitempty"`
+	Fields []string `data:"fields"`
+	domain.Reclassed
 	// New texts: null for a cleared field, absent for an unchanged one.
 	Task     **string          `text:"task,omitempty"`
 	Content  **string          `text:"content,omitempty"`
@@ -26,7 +24,7 @@ type revised struct {
 
 func writeRevised(f domain.Revised) revised {
 	w := revised{
-		Type: f.Type, Category: f.Category, Polarity: f.Polarity,
+		Fields: f.Names(), Reclassed: f.Reclassed,
 		Task: orNull(f.Task, isEmpty), Content: orNull(f.Content, isEmpty),
 		Abstract: orNull(f.Abstract, isEmpty), Overview: orNull(f.Overview, isEmpty),
 		Tags:   orNull(f.Tags, func(t domain.Tags) bool { return len(t) == 0 }),
@@ -37,9 +35,6 @@ func writeRevised(f domain.Revised) revised {
 		name    string
 		changed bool
 	}{
-		{"type", f.Type != nil},
-		{"category", f.Category != nil},
-		{"polarity", f.Polarity != nil},
 		{"task", f.Task != nil},
 		{"content", f.Content != nil},
 		{"abstract", f.Abstract != nil},
@@ -56,14 +51,14 @@ func writeRevised(f domain.Revised) revised {
 
 func readRevised(w revised) domain.Revised {
 	return domain.Revised{
-		Type: w.Type, Category: w.Category, Polarity: w.Polarity,
-		Task:     changed(w.Fields, "task", w.Task),
-		Content:  changed(w.Fields, "content", w.Content),
-		Abstract: changed(w.Fields, "abstract", w.Abstract),
-		Overview: changed(w.Fields, "overview", w.Overview),
-		Tags:     changed(w.Fields, "tags", w.Tags),
-		Meta:     changed(w.Fields, "meta", w.Meta),
-		Reason:   w.Reason,
+		Reclassed: w.Reclassed,
+		Task:      changed(w.Fields, "task", w.Task),
+		Content:   changed(w.Fields, "content", w.Content),
+		Abstract:  changed(w.Fields, "abstract", w.Abstract),
+		Overview:  changed(w.Fields, "overview", w.Overview),
+		Tags:      changed(w.Fields, "tags", w.Tags),
+		Meta:      changed(w.Fields, "meta", w.Meta),
+		Reason:    w.Reason,
 	}
 }
 

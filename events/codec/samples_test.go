@@ -51,7 +51,9 @@ func samples() []sample {
 			},
 		}},
 		{1, domain.Revised{
-			Type: new(domain.Tool), Category: new(domain.Category("")), Polarity: new(domain.Positive),
+			Reclassed: domain.Reclassed{
+				Type: new(domain.Tool), Category: new(domain.Category("")), Polarity: new(domain.Positive),
+			},
 			Task: new(""), Content: new("Retry with jitter."), Abstract: new("jitter"), Overview: new(""),
 			Tags: new(domain.Tags(nil)), Meta: new(json.RawMessage(`{"a":1}`)),
 		}},

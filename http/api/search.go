@@ -1,9 +1,5 @@
 package api
 
-import (
-	"time"
-)
-
 // Search is a request for a search.
 type Search struct {
 	Query    string    `json:"query,omitempty" example:"which language does the user prefer?"`
@@ -20,22 +16,7 @@ type Search struct {
 	Facets   bool      `json:"facets,omitempty" doc:"Count the best 100 hits by their fields."`
 	AsOf     AsOf      `json:"as_of,omitempty"`
 
-	Types       OneOrMore  `json:"types,omitempty" doc:"Several are alternatives, as with all of these."`
-	ContextType OneOrMore  `json:"context_type,omitempty"`
-	Category    OneOrMore  `json:"category,omitempty"`
-	Tags        Tags       `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
-	Owner       string     `json:"owner,omitempty" minLength:"1"`
-	Scope       string     `json:"scope,omitempty" minLength:"1"`
-	Visibility  string     `json:"visibility,omitempty" minLength:"1" enum:"private,shared,org,public"`
-	URI         string     `json:"uri,omitempty" minLength:"1" doc:"What the URI begins with."`
-	Polarity    string     `json:"polarity,omitempty" minLength:"1" enum:"positive,negative"`
-	Stale       *bool      `json:"stale,omitempty" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
-	TraceID     string     `json:"trace_id,omitempty" minLength:"1"`
-	Status      OneOrMore  `json:"status,omitempty" doc:"active if left out."`
-	CreatedFrom *time.Time `json:"created_from,omitempty"`
-	CreatedTo   *time.Time `json:"created_to,omitempty"`
-	UpdatedFrom *time.Time `json:"updated_from,omitempty"`
-	UpdatedTo   *time.Time `json:"updated_to,omitempty"`
+	Filter
 }
 
 // Searcher says for whom a search is made. Its ids have no prefix such as "user:".

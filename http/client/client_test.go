@@ -35,7 +35,9 @@ func TestAProgramRemembersFindsAndJudges(t *testing.T) {
 		if err != nil || again.Outcome != "revised" || again.Knowledge.Revision != 2 {
 			t.Fatalf("got %+v, %v", again, err)
 		}
-		found, err := w.api.Search(ctx, client.Search{Query: "honour retry-after", Types: []string{"strategy"}})
+		found, err := w.api.Search(ctx, client.Search{
+			Query: "honour retry-after", Filter: client.Filter{Types: []string{"strategy"}},
+		})
 		if err != nil || len(found.Items) != 1 || found.Items[0].Scope != "team:web" || found.Items[0].Score == 0 {
 			t.Fatalf("got %+v, %v", found, err)
 		}

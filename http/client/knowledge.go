@@ -27,6 +27,7 @@ type (
 	Identity   = api.Identity
 	Projection = api.Projection
 	Search     = api.Search // only Query is required
+	Filter     = api.Filter
 	Audience   = api.Searcher
 	Found      = api.SearchAnswer
 	Hit        = api.Hit

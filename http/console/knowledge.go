@@ -47,26 +47,6 @@ type facetValue struct {
 	Current bool // the list is filtered by it
 }
 
-// presentFilters are the filters that only a list of the present has.
-func presentFilters() []field {
-	yesNo := []string{"true", "false"}
-	return []field{
-		{Name: "contested", Label: "Contested", Values: yesNo},
-		{Name: "expired", Label: "Confirmation expired", Values: yesNo},
-		{Name: "min_confidence", Label: "Confidence from"},
-		{Name: "max_confidence", Label: "Confidence to"},
-	}
-}
-
-// listFilters are the filters of a list of the present or the past.
-func listFilters(past bool) []field {
-	all := append(filters(), field{Name: "id_prefix", Label: "Id begins with"})
-	if past {
-		return all
-	}
-	return append(all, presentFilters()...)
-}
-
 // listQuery are the filters and the order of a list of knowledge.
 func listQuery(p *page, sorted bool) url.Values {
 	query := p.asOf(p.params(namesOf(listFilters(p.Moment.Past()))...))

@@ -1,43 +1,11 @@
 package console
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/annals-kb/annals/http/api"
 )
-
-// revisable are the fields that a reader can revise, and the reason.
-func revisable() []field {
-	return []field{
-		{Name: "task", Label: "Task", Rows: 2},
-		{Name: "content", Label: "Content", Rows: 12, Required: true},
-		{Name: "abstract", Label: "Abstract", Rows: 3},
-		{Name: "overview", Label: "Overview", Rows: 6},
-		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
-		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
-		scopesField(),
-		ownerField(),
-		{Name: "tags", Label: "Tags, one a line as key: value", Rows: 3},
-		reasonField(),
-		{Name: "confirm", Label: "Also confirm that it holds", Check: true},
-	}
-}
-
-// revisableValues are the fields of an item as its form shows them.
-func revisableValues(k api.Knowledge) map[string]string {
-	var tags []string
-	for _, key := range slices.Sorted(maps.Keys(k.Tags)) {
-		for _, value := range k.Tags[key] {
-			tags = append(tags, key+": "+value)
-		}
-	}
-	return map[string]string{
-		"task": k.Task, "content": k.Content, "abstract": k.Abstract, "overview": k.Overview, "type": k.Type,
-		"polarity": k.Polarity, "scopes": strings.Join(k.Scopes, "\n"), "owner": k.Owner, "tags": strings.Join(tags, "\n"),
-	}
-}
 
 // changedFields are the fields of a form that differ from the item, in the order of the form.
 func changedFields(was, is map[string]string) []field {
@@ -56,12 +24,10 @@ func revision(k api.Knowledge, values map[string]string) map[string]any {
 			patch["scopes"] = linesOf(value)
 		case "tags":
 			patch["tags"] = tagPatch(k.Tags, value)
-		case "task", "abstract", "overview":
-			if patch[field.Name] = any(value); value == "" {
+		default:
+			if patch[field.Name] = any(value); value == "" && !field.Required {
 				patch[field.Name] = nil
 			}
-		default:
-			patch[field.Name] = value
 		}
 	}
 	return patch

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -21,26 +18,6 @@ type found struct {
 	Entities []field   // for whom the search is made
 	Versus   *versus   // the search at two moments; nil for one
 	Facets   []facet
-}
-
-// filters are the filters of searches and lists.
-func filters() []field {
-	return []field{
-		{Name: "type", Label: "Type", Values: []string{"user_profile", "strategy", "tool", "usecase", "definition", "plan"}},
-		{Name: "category", Label: "Category", Values: []string{
-			"profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills", "antipatterns",
-		}},
-		{Name: "context_type", Label: "Kind", Values: []string{"memory", "skill", "resource"}},
-		{Name: "polarity", Label: "Polarity", Values: []string{"positive", "negative"}},
-		{Name: "stale", Label: "Reported stale", Values: []string{"true", "false"}},
-		{Name: "status", Label: "Status", Values: []string{"active", "superseded"}},
-		{Name: "owner", Label: "Owner"},
-		{Name: "scope", Label: "Scope"},
-		{Name: "tag", Label: "Tag"},
-		{Name: "uri", Label: "URI begins with"},
-		{Name: "created_from", Label: "Remembered from"},
-		{Name: "created_to", Label: "Remembered before"},
-	}
 }
 
 // searchers are the parameters that say for whom a search is made.
@@ -106,35 +83,10 @@ func (f *found) search(p *page) error {
 
 // searchRequest reads the search of the page's address.
 func searchRequest(p *page) (api.Search, error) {
-	request := api.Search{
-		Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Owner: p.param("owner"),
-		Scope: p.param("scope"), Polarity: p.param("polarity"), Types: p.values("type"), Category: p.values("category"),
-		ContextType: p.values("context_type"), Status: p.values("status"), URI: p.param("uri"),
-	}
-	for _, filter := range listFilters(false) {
-		if p.param(filter.Name) != "" && !slices.Contains(namesOf(filters()), filter.Name) {
-			return request, wrongField(filter.Name, "only a list without words has this filter")
-		}
-	}
-	for name, at := range map[string]**time.Time{"created_from": &request.CreatedFrom, "created_to": &request.CreatedTo} {
-		if text := p.param(name); text != "" {
-			read, _, err := domain.ParseTime(text, p.Now.UTC())
-			if err != nil {
-				return request, wrongField(name, err.Error())
-			}
-			*at = &read
-		}
-	}
-	if stale := p.param("stale"); stale != "" {
-		is := stale == "true"
-		request.Stale = &is
-	}
-	if tag := p.param("tag"); tag != "" {
-		key, value, is := strings.Cut(tag, ":")
-		if !is {
-			key, value = "labels", tag
-		}
-		request.Tags = api.Tags{key: {value}}
+	filter, err := filterOf(p)
+	request := api.Search{Query: p.param("q"), Order: p.param("order"), AsOf: api.AsOf(p.Moment.AsOf), Filter: filter}
+	if err != nil {
+		return request, err
 	}
 	request.Everyone = p.param("everyone") != ""
 	if p.param("all") != "" {
@@ -190,8 +142,8 @@ func expect(p *page, request api.Search, id string, answer api.SearchAnswer) (*e
 	alone.Facets = false
 	alone.MinScore, alone.URI, alone.Limit = &zero, k.URI, nil
 	without := api.Search{
-		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero, URI: k.URI,
-		Status: api.OneOrMore{"active", "superseded"},
+		Query: request.Query, Context: request.Context, AsOf: request.AsOf, MinScore: &zero,
+		Filter: api.Filter{URI: k.URI, Status: api.OneOrMore{"active", "superseded"}},
 	}
 	if e.Hit, err = findHit(p, alone, id); err != nil {
 		return nil, err

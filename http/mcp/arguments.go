@@ -50,6 +50,15 @@ func (a arguments) knowledge() (k client.Knowledge, err error) {
 	return k, err
 }
 
+// filter is what the arguments narrow a search to, besides the category: see [searches].
+func (a arguments) filter() (f client.Filter) {
+	fields := maps.Clone(a)
+	delete(fields, "category")
+	text, _ := json.Marshal(fields)
+	_ = json.Unmarshal(text, &f) // read has checked them
+	return f
+}
+
 // but are the arguments with the names of the HTTP API.
 func (a arguments) but(renamed map[string]string, more map[string]any) map[string]any {
 	body := map[string]any{}

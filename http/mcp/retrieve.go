@@ -57,7 +57,9 @@ const defaultHits = 5
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	abstract := int(domain.Abstract)
 	limit := in.number("limit", defaultHits)
-	question := client.Search{Query: in.text("query"), Limit: &limit, Level: &abstract, Context: workOf(ctx).audience}
+	question := client.Search{
+		Query: in.text("query"), Limit: &limit, Level: &abstract, Context: workOf(ctx).audience, Filter: in.filter(),
+	}
 	category := in.text("category")
 	found := retrieved{
 		Query: in.text("query"), Category: category, TargetURI: directoryOf(category), Results: []hit{},

@@ -62,16 +62,16 @@ func (b *Browser) Count(ctx context.Context, by domain.Principal, filter domain.
 	if err != nil {
 		return out, err
 	}
-	statuses := chosen.Facet(words.OfStatus)
+	statuses := chosen.Facet(rows.OfStatus)
 	some := roaring.New()
 	for _, status := range wanted {
-		if items := statuses[words.SetOf(words.OfStatus, status)]; items != nil {
+		if items := statuses[words.SetOf(rows.OfStatus, status)]; items != nil {
 			some.Or(items)
 		}
 	}
 	chosen.Bitmap = some
 	facets := []map[uint64]*roaring.Bitmap{statuses}
-	for _, kind := range []uint64{words.OfType, words.OfCategory, words.OfOwner, words.OfTag, words.OfScope} {
+	for _, kind := range []uint64{rows.OfType, rows.OfCategory, rows.OfOwner, rows.OfTag, rows.OfScope} {
 		facets = append(facets, chosen.Facet(kind))
 	}
 	names, err := p.names(ctx, by, facets)
@@ -256,16 +256,16 @@ func (p view) names(
 		return names, nil
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: by.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	query := rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)).
+	query := rows.LookUp(p.DB.NewSelect().
 		Column("k.status", "k.type", "k.category", "k.owner", "k.tags", "k.scopes"), in, rows.SingleKeys(told.ToArray()),
 		"number")
 	err := rows.ScanEach(ctx, p.DB.DB, p.Visible(query, by), func(row *rows.Row, unreadable error) {
 		if unreadable != nil {
 			return
 		}
-		words.EachValue(row.Knowledge(), func(kind uint64, value string) {
+		words.EachValue(&row.Knowledge, func(kind uint64, value string) {
 			name := value
-			if tag, of, isTag := strings.Cut(value, "\x00"); isTag && kind == words.OfTag {
+			if tag, of, isTag := strings.Cut(value, "\x00"); isTag && kind == rows.OfTag {
 				name = domain.Tags{tag: {of}}.Pairs(":")[0]
 			}
 			names[words.SetOf(kind, value)] = name

@@ -103,7 +103,7 @@ func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (
 	}
 	plain := f
 	plain.NoArchives, plain.PrivateOf = false, nil
-	groups, _ := words.GroupsOf(plain)
+	groups := words.GroupsOf(plain)
 	if index, _ := rows.SelectiveIndex(f); few || index != "" || list.By.SeesAll() && len(groups) == 1 {
 		query := p.Items().ModelTableExpr("?", p.Listed(f))
 		if few {
@@ -139,18 +139,18 @@ var live = []domain.Status{domain.Active, domain.IsSuperseded}
 func (p view) chosen(
 	ctx context.Context, by domain.Principal, f domain.Filter, some words.Range,
 ) (words.Chosen, error) {
-	groups, _ := words.GroupsOf(f)
+	groups := words.GroupsOf(f)
 	c, err := words.Index{View: p.View}.Choose(ctx, by.Tenant, groups.SeenBy(by), some)
 	if err != nil || !rows.IncludesDeleted(f.Statuses) {
 		return c, err
 	}
-	gone := p.DB.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
+	gone := rows.Select(p.DB).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
 	found, err := p.Read(ctx, p.Visible(p.Where(gone, by.Tenant, f), by)) // no set has them
 	if err != nil {
 		return c, rows.Failed(ctx, "read what is gone", err)
 	}
 	for i := range found {
-		c.Add(found[i].Knowledge())
+		c.Add(&found[i].Knowledge)
 	}
 	return c, nil
 }

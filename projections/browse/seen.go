@@ -81,7 +81,7 @@ func behindAll(place domain.DirectoryEntry) any {
 
 // firsts selects the first URI of each entry of a directory from the gathered items, as steps does from all items.
 func (p view) firsts(d domain.Directory, seen []uint32) *bun.SelectQuery {
-	gathered := p.gather(p.DB.NewSelect().Model((*rows.Row)(nil)), d.By, seen)
+	gathered := p.gather(p.DB.NewSelect(), d.By, seen)
 	found := p.below(gathered, d.By.Tenant, d.URI, behindAll(d.After)).
 		Where("k.status = ?", domain.Active).ColumnExpr("k.uri")
 	return p.DB.NewSelect().ColumnExpr("min(e.uri) AS uri").TableExpr("(?) AS e", found).

@@ -57,7 +57,7 @@ func (b *Browser) Items(ctx context.Context, tenant string, ids []string) (map[s
 		return nil, err
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	list, err := p.Read(ctx, rows.LookUp(p.DB.NewSelect().Model((*rows.Row)(nil)), in, rows.SingleKeys(ids), "id"))
+	list, err := p.Read(ctx, rows.LookUp(rows.Select(p.DB), in, rows.SingleKeys(ids), "id"))
 	if err != nil {
 		return nil, rows.Failed(ctx, "look items up", err)
 	}
@@ -77,7 +77,7 @@ func (b *Browser) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowle
 	}
 	items := make([]*domain.Knowledge, 0, walk.Limit)
 	for { // until the page is full: rows that cannot be read are left out
-		query, err := p.lyingBelow(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)), walk.By, walk.Below, walk.After)
+		query, err := p.lyingBelow(ctx, rows.Select(p.DB), walk.By, walk.Below, walk.After)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (b *Browser) Below(ctx context.Context, walk domain.Walk) ([]*domain.Knowle
 			return nil, rows.Failed(ctx, "walk through a directory", err)
 		}
 		for i := range list {
-			walk.After = domain.URI(list[i].URI)
+			walk.After = domain.URI(list[i].Text.URI)
 			if !list[i].Broken {
 				items = append(items, p.Item(&list[i]))
 			}
@@ -134,7 +134,7 @@ func (p view) firstOf(ctx context.Context, d domain.Directory, limit int) ([]row
 	if err != nil {
 		return nil, err
 	}
-	query := p.DB.NewSelect().Model((*rows.Row)(nil))
+	query := rows.Select(p.DB)
 	if p.IsPostgres() { // otherwise it compares every item with every step
 		query = query.ModelTableExpr("(?) AS c CROSS JOIN LATERAL (SELECT * FROM ? AS k WHERE tenant = ? AND k.uri = "+
 			"c.uri AND k."+rows.Live+" OFFSET 0) AS k",
@@ -231,7 +231,7 @@ func (b *Browser) Memories(
 	if err != nil {
 		return err
 	}
-	query, err := p.lyingBelow(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)), by, domain.RootURI, "")
+	query, err := p.lyingBelow(ctx, p.DB.NewSelect(), by, domain.RootURI, "")
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (b *Browser) Leaves(
 	if err != nil {
 		return nil, false, err
 	}
-	query, err := p.lyingBelow(ctx, p.DB.NewSelect().Model((*rows.Row)(nil)), walk.By, walk.Below, walk.After)
+	query, err := p.lyingBelow(ctx, p.DB.NewSelect(), walk.By, walk.Below, walk.After)
 	if err != nil {
 		return nil, false, err
 	}

@@ -106,8 +106,8 @@ func (all stages) erase(ctx context.Context, script *rows.Script) error {
 		if err == nil {
 			err = words.Erase(ctx, tx, c.DB.Engine, v, tenant, items)
 		}
-		if e.State != catalogue.StateActive {
-			blank(tx, v.Tables, left.Tenant, items, script)
+		if err == nil && e.State != catalogue.StateActive {
+			err = blank(tx, v.Tables, left.Tenant, items, script)
 		}
 		clearVoteTexts(tx, v.Tables, left, script)
 		if err != nil {
@@ -167,33 +167,33 @@ func clearVoteTexts(tx bun.IDB, t rows.Tables, r catalogue.Footprint, script *ro
 func itemsOf(
 	ctx context.Context, tx bun.IDB, t rows.Tables, left catalogue.Footprint,
 ) (items []*domain.Knowledge, err error) {
-	var list []rows.Row
-	err = tx.NewSelect().Model(&list).ModelTableExpr("? AS k", t.Knowledge).
-		Where("tenant = ?", left.Tenant).Where("id IN (?)", bun.List(left.IDs)).Scan(ctx)
-	for i := range list {
-		items = append(items, list[i].Knowledge())
-	}
+	err = rows.ScanAll(ctx, rows.Select(tx).ModelTableExpr("? AS k", t.Knowledge).
+		Where("tenant = ?", left.Tenant).Where("id IN (?)", bun.List(left.IDs)),
+		func(r *rows.Row) { items = append(items, &r.Knowledge) })
 	return items, err
 }
 
 // blank deletes the texts of items from a version that is not active: a written one, one being built that will read
 // the event later, or one waiting to be dropped.
-func blank(tx bun.IDB, t rows.Tables, tenant string, items []*domain.Knowledge, script *rows.Script) {
+func blank(tx bun.IDB, t rows.Tables, tenant string, items []*domain.Knowledge, script *rows.Script) error {
 	for _, k := range items {
 		blank := *k
 		blank.ClearText()
-		source, baseline := blank.Source, rows.BaselineOf(&blank)
-		update := tx.NewUpdate().Model(&rows.Row{
-			Source: source, Baseline: baseline,
-			Relations: rows.RelationsOf(blank.Relations), Tags: map[string][]string{},
-		}).
-			ModelTableExpr("? AS k", t.Knowledge.Name).
-			Column(t.Knowledge.Stored(strings.Fields(`task content abstract overview tags meta source baseline relations
-				stale_reason suspended_reason words`))...).
+		row := rows.RowOf(tenant, &blank, 0)
+		update := tx.NewUpdate().TableExpr("? AS k", t.Knowledge.Name).
 			Where("tenant = ?", tenant).Where("id = ?", k.ID)
+		for _, column := range t.Knowledge.Stored(strings.Fields(`task content abstract overview tags meta source baseline
+			relations stale_reason suspended_reason words`)) {
+			value, err := row.Values([]string{column})
+			if err != nil {
+				return err
+			}
+			update = update.Set("? = ?", bun.Ident(column), value[0])
+		}
 		script.AddQuery(update)
 		script.AddQuery(tx.NewUpdate().TableExpr("?", t.Knowledge.Name).
 			Set("uri = ?", domain.KnowledgeStream(k.ID)). // unique among live items
 			Where("tenant = ?", tenant).Where("id = ?", k.ID))
 	}
+	return nil
 }

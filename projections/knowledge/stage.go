@@ -139,8 +139,7 @@ func (s *Stage) readItems(w Wanted) rows.Read {
 		s.item(id) // note it as looked up, whether it exists or not
 	}
 	each := func(r *rows.Row) {
-		k := r.Knowledge()
-		s.items[k.ID] = &item{was: *k, now: k, words: r.Words}
+		s.items[r.ID] = &item{was: r.Knowledge, now: &r.Knowledge, words: r.Words}
 	}
 	if s.catalogue.DB.Engine == database.SQLite {
 		return rows.ReadPrepared(`
@@ -148,8 +147,7 @@ func (s *Stage) readItems(w Wanted) rows.Read {
 			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
 	}
-	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().
-		Model((*rows.Row)(nil)), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
+	return rows.ReadEach(rows.LookUp(rows.Select(s.tx), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
 }
 
 func (s *Stage) readHolders(w Wanted) rows.Read {

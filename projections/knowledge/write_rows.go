@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -52,7 +51,9 @@ func (s *Stage) Write(script *rows.Script) error {
 	for _, part := range []struct {
 		rows   []rows.Row
 		update []string
-	}{{revised, everything}, {counted, counters}, {fresh, nil}} {
+	}{ // votes and reports set only counters, so that a large content is not written again
+		{revised, rows.RevisedColumns}, {counted, rows.CountedColumns}, {fresh, nil},
+	} {
 		if err := s.writeRows(script, part.rows, part.update); err != nil {
 			return err
 		}
@@ -80,15 +81,6 @@ func (s *Stage) released() []string {
 	return released
 }
 
-// The columns that an update of an existing row sets. Votes and reports set only counters, so that a large content is
-// not written again.
-var (
-	counters = strings.Fields(`helpful harmful confidence baseline stale_reporters stale_since stale_reason
-		confirmed_at confirm_until suspended_reporters suspended_since suspended_reason expired_confidence version position`)
-	everything = slices.Concat(counters, rows.StateColumns, strings.Fields(`owner visibility uri task
-		content abstract overview tags meta source scopes relations words derived_from revision updated_at`))
-)
-
 // setting sets columns to the values of the row that was to be inserted.
 func setting(columns []string) string {
 	sets := make([]string, len(columns))
@@ -104,9 +96,9 @@ func (s *Stage) writeRows(script *rows.Script, list []rows.Row, update []string)
 	}
 	all := make([][]any, len(list))
 	for i := range list {
-		values, err := list[i].Values()
+		values, err := list[i].Values(rows.KnowledgeColumns)
 		if err != nil {
-			return fmt.Errorf("%s: %w", list[i].ID, err)
+			return err
 		}
 		all[i] = values
 	}

@@ -121,11 +121,13 @@ func itemValues(tenant string, k *domain.Knowledge, p textPositions, tags tagSig
 		return nil, fmt.Errorf("%s: %w", k.ID, err)
 	}
 	state := []any{tenant, k.Number, k.Position, until, k.ID, k.Version, k.Revision}
-	return slices.Concat(state, rows.StateValues(k.Class, k.Standing), []any{
+	row := rows.RowOf(tenant, k, 0)
+	what, err := row.Values(rows.StateColumns)
+	return slices.Concat(state, what, []any{
 		string(k.Owner), string(k.Visibility()), k.Source.TraceID, string(scopes),
 		database.At(k.CreatedAt), database.At(k.UpdatedAt), database.At(k.OccurredAt),
 		p.task, p.content, p.abstract, p.overview, p.tags, p.meta, p.uri, tags.column(),
-	}), nil
+	}), err
 }
 
 // countValues are the counts of an item that hold from the position of its newest event on.

@@ -84,46 +84,20 @@ func (p textPositions) restore(k *domain.Knowledge, facts map[int64]domain.Fact)
 			k.Baseline = *first.Baseline
 		}
 	}
-	text := func(position int64, revised func(domain.Revised) *string, remembered func(domain.Text) string) string {
+	text := func(position int64) domain.Text {
 		switch f := facts[position].(type) {
 		case domain.Remembered:
-			return remembered(f.Text)
+			return f.Text
 		case domain.Revised:
-			return *cmp.Or(revised(f), new(string))
+			return f.Of(domain.Text{})
+		case domain.Moved:
+			return domain.Text{URI: f.URI}
 		}
-		return ""
+		return domain.Text{}
 	}
 	k.Text = domain.Text{
-		Task: text(p.task, func(f domain.Revised) *string { return f.Task },
-			func(t domain.Text) string { return t.Task }),
-		Content: text(p.content, func(f domain.Revised) *string { return f.Content },
-			func(t domain.Text) string { return t.Content }),
-		Abstract: text(p.abstract, func(f domain.Revised) *string { return f.Abstract },
-			func(t domain.Text) string { return t.Abstract }),
-		Overview: text(p.overview, func(f domain.Revised) *string { return f.Overview },
-			func(t domain.Text) string { return t.Overview }),
-	}
-	switch f := facts[p.tags].(type) {
-	case domain.Remembered:
-		k.Text.Tags = f.Text.Tags
-	case domain.Revised:
-		if f.Tags != nil {
-			k.Text.Tags = *f.Tags
-		}
-	}
-	switch f := facts[p.meta].(type) {
-	case domain.Remembered:
-		k.Text.Meta = f.Text.Meta
-	case domain.Revised:
-		if f.Meta != nil {
-			k.Text.Meta = *f.Meta
-		}
-	}
-	switch f := facts[p.uri].(type) {
-	case domain.Remembered:
-		k.Text.URI = f.Text.URI
-	case domain.Moved:
-		k.Text.URI = f.URI
+		Task: text(p.task).Task, Content: text(p.content).Content, Abstract: text(p.abstract).Abstract,
+		Overview: text(p.overview).Overview, Tags: text(p.tags).Tags, Meta: text(p.meta).Meta, URI: text(p.uri).URI,
 	}
 	if f, ok := facts[p.reason].(domain.ReportedStale); ok {
 		k.Stale.Reason = f.Reason

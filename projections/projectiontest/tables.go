@@ -102,7 +102,7 @@ func (c Contents) fold(k *domain.Knowledge) {
 // RowOf is the row of an item, in the order of [rows.KnowledgeColumns].
 func RowOf(tenant string, k *domain.Knowledge, words int) []any {
 	row := rows.RowOf(tenant, k, words)
-	values, err := row.Values()
+	values, err := row.Values(rows.KnowledgeColumns)
 	if err != nil {
 		panic(err) // of an item made here
 	}

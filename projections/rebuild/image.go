@@ -41,9 +41,9 @@ func (i *image) addRows(tenant string, k *domain.Knowledge, terms words.ItemTerm
 		i.changes = append(i.changes, []any{tenant, k.Number, k.Version, []byte(nil), now})
 	}
 	r := rows.RowOf(tenant, k, terms.Words)
-	values, err := r.Values()
+	values, err := r.Values(rows.KnowledgeColumns)
 	if err != nil {
-		return fmt.Errorf("%s: %w", k.ID, err)
+		return err
 	}
 	i.knowledge = append(i.knowledge, values)
 	for _, vote := range k.Votes {
@@ -64,9 +64,9 @@ func imageOf(
 		return query.ModelTableExpr("? AS ?", table, bun.Ident(alias)).
 			Where("tenant = ?", s.Tenant).Where("id > ?", after).Where("id <= ?", through)
 	}
-	list, err := c.ViewOf(v, tx).Read(ctx, within(tx.NewSelect().Model((*rows.Row)(nil)), "k", v.Tables.Knowledge))
+	list, err := c.ViewOf(v, tx).Read(ctx, within(rows.Select(tx), "k", v.Tables.Knowledge))
 	for n := range list {
-		values, err := list[n].Values()
+		values, err := list[n].Values(rows.KnowledgeColumns)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ const (
 // version lacks columns, in everything.
 func (e *verification) search(ctx context.Context) (same bool, err error) {
 	v := e.catalogue.ViewOf(e.new, e.tx)
-	sampled, err := v.Read(ctx, e.tx.NewSelect().Model((*rows.Row)(nil)).ModelTableExpr("? AS k", e.new.Tables.Knowledge).
+	sampled, err := v.Read(ctx, rows.Select(e.tx).ModelTableExpr("? AS k", e.new.Tables.Knowledge).
 		Where("status = ?", domain.Active).Where("task <> '' OR content <> ''").
 		OrderExpr("number * 7919 % 10007, number, tenant").Limit(maxSearches)) // as good as random
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *verification) search(ctx context.Context) (same bool, err error) {
 	for _, item := range sampled {
 		s := domain.Search{
 			By: domain.Principal{Tenant: item.Tenant}, Order: domain.ByPriority, Limit: comparedHits, Copies: true,
-			Text: cmp.Or(strings.TrimSpace(item.Task), firstWords(item.Content)),
+			Text: cmp.Or(strings.TrimSpace(item.Text.Task), firstWords(item.Text.Content)),
 		}
 		if item.Broken || s.Text == "" {
 			continue

@@ -23,35 +23,6 @@ const Live = "status IN ('active', 'superseded')"
 // Gone holds for items that no answer may contain.
 const Gone = "status IN ('deleted', 'erased')"
 
-// WhereKind narrows a query over items k, of now or then, by the columns that both have.
-func WhereKind(query *bun.SelectQuery, f domain.Filter) *bun.SelectQuery {
-	query = Among(query, "k.type", f.Types)
-	query = Among(query, "k.context_type", f.ContextTypes)
-	query = Among(query, "k.category", f.Categories)
-	query = Among(query, "k.id", f.IDs)
-	for _, e := range []struct{ column, value string }{
-		{"k.owner", string(f.Owner)},
-		{"k.visibility", string(f.Visibility)},
-		{"k.polarity", string(f.Polarity)},
-		{"k.trace_id", f.TraceID},
-	} {
-		if e.value != "" {
-			query = query.Where(e.column+" = ?", e.value)
-		}
-	}
-	if f.IDPrefix != "" {
-		query = query.Where("k.id >= ? AND k.id < ?", f.IDPrefix, f.IDPrefix+LastCharacter)
-	}
-	if f.NoArchives {
-		query = query.Where("(substr(k.id, 1, ?) <> ? OR length(k.id) <> ?)", len(domain.ArchivePrefix),
-			domain.ArchivePrefix, domain.ArchiveLength)
-	}
-	if len(f.PrivateOf) > 0 {
-		query = query.Where("(k.visibility <> ? OR k.owner IN (?))", domain.Private, bun.List(f.PrivateOf))
-	}
-	return query
-}
-
 // Where narrows a query over items k of the knowledge table to those that pass the filter. Lists, searches by words
 // and searches by meaning share these conditions.
 func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
@@ -178,17 +149,6 @@ func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.Se
 // IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
 func IncludesDeleted(statuses []domain.Status) bool {
 	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
-}
-
-// IsPlain tells whether a filter excludes nothing but superseded items, archives, and what is private to others.
-func IsPlain(f domain.Filter) bool {
-	return len(f.Types)+len(f.ContextTypes)+len(f.Categories)+len(f.Tags)+len(f.Also)+len(f.Statuses)+len(f.Levels) == 0 &&
-		len(f.IDs) == 0 &&
-		f.Owner == "" && f.Scope == "" && f.Visibility == "" && f.URIPrefix == "" && f.IDPrefix == "" && len(f.Under) == 0 &&
-		f.Polarity == "" &&
-		f.Stale == nil && f.Contested == nil && f.Expired == nil && f.MinConfidence == nil && f.MaxConfidence == nil &&
-		f.TraceID == "" &&
-		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }
 
 func Among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.SelectQuery {

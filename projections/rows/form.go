@@ -12,10 +12,6 @@ import (
 	"github.com/annals-kb/annals/database"
 )
 
-// Form is the number of the form that this program gives the tables of a version. It grows with each change of their
-// columns, and a test compares both.
-const Form = "1"
-
 // Source is a table of a version. A query reads it as if it had the columns that this program knows.
 type Source struct {
 	Name bun.Ident

@@ -182,9 +182,9 @@ func TestFormOfALaterReleaseIsRefused(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {
 		w.Remember("item", "retry with backoff", "team:pay")
 		Report(t, Corrupt(t.Context(), w.DB, `UPDATE projections SET settings = replace(CAST(settings AS text),
-			'"form":"1"', '"form":"2"')`+map[bool]string{true: "::json"}[w.DB.Engine == database.Postgres]))
+			'"form":"`+rows.Form+`"', '"form":"99"')`+map[bool]string{true: "::json"}[w.DB.Engine == database.Postgres]))
 		_, err := projections.Open(t.Context(), w.DB, projections.Settings{})
-		if err == nil || !strings.Contains(err.Error(), "form 2 of a later release") {
+		if err == nil || !strings.Contains(err.Error(), "form 99 of a later release") {
 			t.Errorf("opened: %v", err)
 		}
 	})

@@ -25,7 +25,7 @@ func ReadEach[T any](query fmt.Stringer, each func(*T)) Read {
 	return Read{Query: query, Scan: func(ctx context.Context, db *bun.DB, rows *sql.Rows) error {
 		for rows.Next() {
 			var found T
-			err := db.ScanRow(ctx, rows, &found)
+			err := scan(ctx, db, rows, &found)
 			if r, isItem := any(&found).(*Row); err != nil && isItem && ctx.Err() == nil {
 				return r.unreadable()
 			}

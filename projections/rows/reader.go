@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,7 +30,7 @@ type Reader struct {
 func (p Reader) IsPostgres() bool { return p.DB.Engine == database.Postgres }
 
 // Item is an item as readers see it now.
-func (p Reader) Item(r *Row) *domain.Knowledge { return r.Knowledge().At(p.Now()) }
+func (p Reader) Item(r *Row) *domain.Knowledge { return r.At(p.Now()) }
 
 // Failed wraps the error of a statement with the operation and its remedy.
 func Failed(ctx context.Context, what string, err error) error {
@@ -69,7 +70,7 @@ func ScanEach[T any](
 	defer rows.Close()
 	for rows.Next() {
 		var found T
-		err := db.ScanRow(ctx, rows, &found)
+		err := scan(ctx, db, rows, &found)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -78,9 +79,20 @@ func ScanEach[T any](
 	return rows.Err()
 }
 
+// ScanAll scans the items of a query that [Select] began.
+func ScanAll(ctx context.Context, query *bun.SelectQuery, each func(*Row)) error {
+	var unread error
+	err := ScanEach(ctx, nil, query, func(r *Row, unreadable error) {
+		if unread = cmp.Or(unread, unreadable); unread == nil {
+			each(r)
+		}
+	})
+	return cmp.Or(err, unread)
+}
+
 // Items selects items k as [Reader.Read] reads them, with whether anybody proposed a contradiction of each.
 func (p Reader) Items() *bun.SelectQuery {
-	return p.DB.NewSelect().Model((*Row)(nil)).ModelTableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("?TableColumns").
+	return Select(p.DB).ModelTableExpr("? AS k", p.Tables.Knowledge).
 		ColumnExpr("EXISTS (SELECT 1 FROM proposals AS p WHERE p.tenant = k.tenant AND p.item = k.id AND p.is_open " +
 			"AND p.kind = 'contradiction') AS disputed")
 }

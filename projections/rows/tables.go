@@ -64,7 +64,7 @@ func Definition(engine database.Engine, name string, data any) (string, error) {
 
 // functions define the columns of the state, with types of SQL.
 var functions = template.FuncMap{
-	"state": func(text, flag string) string { return defined(texts, text) + defined(flags, flag) },
+	"state": func(text, flag string) string { return defined(namesOf(words), text) + defined(namesOf(flags), flag) },
 }
 
 func defined(columns []string, as string) string {

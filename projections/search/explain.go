@@ -19,12 +19,12 @@ func (f *Execution) explain(ctx context.Context, started time.Time) (*domain.Exp
 		e.Terms = append(e.Terms, term.Term)
 	}
 	tenant, filter := f.Search.By.Tenant, f.Search.Filter
-	active, _ := words.GroupsOf(domain.Filter{})
+	active := words.GroupsOf(domain.Filter{})
 	visible, err := p.Choose(ctx, tenant, active.In(f.Audience), words.SetsOfGroups)
 	if err != nil {
 		return nil, err
 	}
-	groups, _ := words.GroupsOf(filter)
+	groups := words.GroupsOf(filter)
 	passed, err := p.Choose(ctx, tenant, groups.In(f.Audience), words.SetsOfGroups)
 	if err == nil {
 		err = p.KeepPassing(ctx, tenant, filter, passed)

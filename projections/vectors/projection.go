@@ -125,20 +125,18 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	if err != nil {
 		return nil, err
 	}
-	var list []rows.Row
-	err = m.db.NewSelect().Model(&list).ModelTableExpr("? AS k", m.catalogue.Active().Tables.Knowledge).
-		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.List(ids)).Scan(ctx)
+	err = rows.ScanAll(ctx, rows.Select(m.db).ModelTableExpr("? AS k", m.catalogue.Active().Tables.Knowledge).
+		Where("tenant = ?", e.tenant).Where("id IN (?)", bun.List(ids)), func(r *rows.Row) {
+		e.numbers = append(e.numbers, r.Number)
+		if texts[r.ID] {
+			e.texts = append(e.texts, r.Number)
+		}
+		if rows.IsLive(&r.Knowledge) {
+			e.pieces = append(e.pieces, Pieces(&r.Knowledge)...)
+		}
+	})
 	if err != nil {
 		return nil, rows.Failed(ctx, "read what to embed", err)
-	}
-	for i := range list {
-		e.numbers = append(e.numbers, list[i].Number)
-		if texts[list[i].ID] {
-			e.texts = append(e.texts, list[i].Number)
-		}
-		if k := list[i].Knowledge(); rows.IsLive(k) {
-			e.pieces = append(e.pieces, Pieces(k)...)
-		}
 	}
 	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
 	return e, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // Entry is what the index has of an item: its terms, and the sets that it is in.
@@ -19,24 +20,7 @@ type Entry struct {
 // Sets are the keys of sets, in 8 bytes each, big-endian.
 type Sets []byte
 
-// The kinds of sets. A set's key is its kind and the hash of its value; the keys below are hashes of terms.
-const (
-	ofAll uint64 = (iota + 1) << hashBits
-	OfScope
-	ofTier
-	OfStatus
-	OfType
-	ofContextType
-	OfCategory
-	OfOwner
-	ofVisibility
-	ofPolarity
-	ofTagKey
-	OfTag
-	ofOthers // items that are no archives
-)
-
-const hashBits = 48
+const hashBits = rows.HashBits
 
 // SetOf is the key of the set of a kind that has the items with a value: the kind and 48 bits of SHA-256. With a
 // weaker hash, whoever chooses a name could make one that counts the items of another.
@@ -48,12 +32,12 @@ func SetOf[T ~string](kind uint64, value T) uint64 {
 // SetOfScope is the key of the set of a scope. The empty scope stands for the whole tenant.
 func SetOfScope(scope domain.Scope) uint64 {
 	if scope == "" {
-		return ofAll
+		return rows.OfAll
 	}
-	return SetOf(OfScope, scope)
+	return SetOf(rows.OfScope, scope)
 }
 
-func tagKey(name, value string) uint64 { return SetOf(OfTag, name+"\x00"+value) }
+func tagKey(name, value string) uint64 { return SetOf(rows.OfTag, name+"\x00"+value) }
 
 // EntryOf is the entry of an item that answers may contain.
 func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
@@ -63,33 +47,33 @@ func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
 // EachValue passes the kinds and the values of the sets that an item is in. That of a tag is its key and its value,
 // with NUL between them.
 func EachValue(k *domain.Knowledge, yield func(kind uint64, value string)) {
-	yield(OfStatus, string(k.Status))
-	yield(OfType, string(k.Type))
-	yield(ofContextType, string(k.ContextType))
-	yield(OfCategory, string(k.Category))
-	yield(OfOwner, string(k.Owner))
-	yield(ofVisibility, string(k.Visibility()))
-	yield(ofPolarity, string(k.Polarity))
+	yield(rows.OfStatus, string(k.Status))
+	row := rows.RowOf("", k, 0)
+	for _, filter := range rows.Filters {
+		if filter.Set > 0 {
+			yield(filter.Set, row.Word(filter.Column))
+		}
+	}
 	for _, scope := range k.Scopes {
-		yield(OfScope, string(scope))
+		yield(rows.OfScope, string(scope))
 	}
 	for name, values := range k.Text.Tags {
-		yield(ofTagKey, name)
+		yield(rows.OfTagKey, name)
 		for _, value := range values {
-			yield(OfTag, name+"\x00"+value)
+			yield(rows.OfTag, name+"\x00"+value)
 		}
 	}
 }
 
 // SetsOf are the sets that an item is in.
 func SetsOf(k *domain.Knowledge) Sets {
-	keys := []uint64{ofAll}
+	keys := []uint64{rows.OfAll}
 	EachValue(k, func(kind uint64, value string) { keys = append(keys, SetOf(kind, value)) })
 	if !domain.IsArchive(k.ID) {
-		keys = append(keys, ofOthers)
+		keys = append(keys, rows.OfOthers)
 	}
 	for _, scope := range k.Scopes {
-		keys = append(keys, ofTier|uint64(scope.Tier()))
+		keys = append(keys, rows.OfTier|uint64(scope.Tier()))
 	}
 	slices.Sort(keys)
 	var sets Sets

@@ -389,7 +389,7 @@ func addAllTerms(ctx context.Context, tx bun.IDB, t rows.Tables, tenant string, 
 	var row int64
 	var data []byte
 	query := tx.NewSelect().TableExpr("? AS c", t.Postings).Column("term", "data").Where("tenant = ?", tenant).
-		Where("block = ?", block).Where("term >= 0").Where("term < ?", int64(ofAll)).OrderExpr("term")
+		Where("block = ?", block).Where("term >= 0").Where("term < ?", int64(rows.OfAll)).OrderExpr("term")
 	return scan(ctx, query, func() error {
 		terms, err := termsOf(uint64(row), data)
 		for _, t := range terms {

@@ -70,11 +70,11 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 		return m, nil
 	}
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	groups, rest := GroupsOf(s.Filter)
+	groups := GroupsOf(s.Filter)
 	size, err := p.read(ctx, s.By.Tenant, groups, audience, m)
 	if err == nil {
 		m.Score(size)
-		if !rows.IsPlain(rest) {
+		if !rows.AreToldBySets(s.Filter) {
 			err = p.keepPassing(ctx, s, m)
 		}
 	}

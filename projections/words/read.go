@@ -40,13 +40,13 @@ func (p Index) read(
 ) (Size, error) {
 	r := reading{Matches: m, groups: groups}
 	if audience.Everything {
-		r.audience = []place{{ofAll, domain.TierPublic}}
+		r.audience = []place{{rows.OfAll, domain.TierPublic}}
 		for tier := domain.TierPublic; tier > 0; tier-- {
-			r.tiers = append(r.tiers, place{ofTier | uint64(tier), tier})
+			r.tiers = append(r.tiers, place{rows.OfTier | uint64(tier), tier})
 		}
 	} else {
 		for _, scope := range audience.Scopes {
-			r.audience = append(r.audience, place{SetOf(OfScope, scope), scope.Tier()})
+			r.audience = append(r.audience, place{SetOf(rows.OfScope, scope), scope.Tier()})
 		}
 		r.tiers = slices.Clone(r.audience)
 		slices.SortFunc(r.tiers, func(a, b place) int { return int(b.tier) - int(a.tier) })

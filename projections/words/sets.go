@@ -18,38 +18,35 @@ import (
 // Groups are keys of sets. An item passes if it is in any set of each group.
 type Groups [][]uint64
 
-// GroupsOf are the sets of a filter. rest is the part of the filter that sets cannot tell.
-func GroupsOf(f domain.Filter) (groups Groups, rest domain.Filter) {
+// GroupsOf are the sets of a filter, as far as sets can tell: see [rows.AreToldBySets].
+func GroupsOf(f domain.Filter) (groups Groups) {
 	if len(f.Statuses) == 0 {
 		f.Statuses = []domain.Status{domain.Active}
 	}
-	groups = group(groups, OfStatus, f.Statuses...)
-	groups = group(groups, OfType, f.Types...)
-	groups = group(groups, ofContextType, f.ContextTypes...)
-	groups = group(groups, OfCategory, f.Categories...)
-	groups = group(groups, OfOwner, f.Owner)
-	groups = group(groups, OfScope, f.Scope)
-	groups = group(groups, ofVisibility, f.Visibility)
-	groups = group(groups, ofPolarity, f.Polarity)
+	groups = group(groups, rows.OfStatus, f.Statuses...)
+	groups = group(groups, rows.OfScope, f.Scope)
+	for _, filter := range rows.Filters {
+		if filter.Set > 0 {
+			groups = group(groups, filter.Set, filter.Asked(&f)...)
+		}
+	}
 	if f.NoArchives {
-		groups = append(groups, []uint64{ofOthers})
+		groups = append(groups, []uint64{rows.OfOthers})
 	}
 	if len(f.PrivateOf) > 0 {
-		wider := group(nil, ofVisibility, domain.Shared, domain.OrgWide, domain.PublicWide)
-		groups = append(groups, slices.Concat(group(wider, OfOwner, f.PrivateOf...)...))
+		wider := group(nil, rows.OfVisibility, domain.Shared, domain.OrgWide, domain.PublicWide)
+		groups = append(groups, slices.Concat(group(wider, rows.OfOwner, f.PrivateOf...)...))
 	}
 	for _, tags := range f.Tagged() {
 		for name, values := range tags {
-			keys := []uint64{SetOf(ofTagKey, name)}
+			keys := []uint64{SetOf(rows.OfTagKey, name)}
 			for i, value := range values {
 				keys = append(keys[:i], tagKey(name, value))
 			}
 			groups = append(groups, keys)
 		}
 	}
-	f.Statuses, f.Types, f.ContextTypes, f.Categories, f.Tags, f.Also = nil, nil, nil, nil, nil, nil
-	f.Owner, f.Scope, f.Visibility, f.Polarity = "", "", "", ""
-	return groups, f
+	return groups
 }
 
 // group adds the sets of some values; an empty value asks for nothing.
@@ -67,18 +64,18 @@ func group[T ~string](groups Groups, kind uint64, values ...T) Groups {
 // In adds that an item is in the audience.
 func (g Groups) In(audience domain.Audience) Groups {
 	if audience.Everything {
-		return append(g, []uint64{ofAll})
+		return append(g, []uint64{rows.OfAll})
 	}
-	return append(g, slices.Concat(group(nil, OfScope, audience.Scopes...)...))
+	return append(g, slices.Concat(group(nil, rows.OfScope, audience.Scopes...)...))
 }
 
 // SeenBy adds that a principal may see an item.
 func (g Groups) SeenBy(by domain.Principal) Groups {
 	if by.SeesAll() {
-		return append(g, []uint64{ofAll})
+		return append(g, []uint64{rows.OfAll})
 	}
-	owned := group(nil, OfOwner, by.Entities()...)
-	return append(g, slices.Concat(group(owned, OfScope, rows.ScopesOf(by)...)...))
+	owned := group(nil, rows.OfOwner, by.Entities()...)
+	return append(g, slices.Concat(group(owned, rows.OfScope, rows.ScopesOf(by)...)...))
 }
 
 // Range are the keys of the sets of some kinds.
@@ -87,8 +84,8 @@ type Range struct{ from, to uint64 }
 // The sets that one can ask for. Groups must be of them.
 var (
 	SetsOfGroups = Range{}
-	ScopeSets    = Range{ofAll, ofTier} // and the set of all items
-	AllSets      = Range{ofAll, 1 << 60}
+	ScopeSets    = Range{rows.OfAll, rows.OfTier} // and the set of all items
+	AllSets      = Range{rows.OfAll, 1 << 60}
 )
 
 func (r Range) has(key uint64) bool { return r.from <= key && key < r.to }
@@ -159,7 +156,7 @@ func (c Chosen) Keep(newest int64) {
 
 // KeepPassing leaves the items whose rows pass a filter. It does nothing if sets can tell all of the filter.
 func (p Index) KeepPassing(ctx context.Context, tenant string, f domain.Filter, c Chosen) error {
-	if _, rest := GroupsOf(f); rows.IsPlain(rest) || c.IsEmpty() {
+	if rows.AreToldBySets(f) || c.IsEmpty() {
 		return nil
 	}
 	var numbers []uint32
@@ -276,8 +273,8 @@ func (p Index) eachRow(ctx context.Context, tenant string, yield func(change)) e
 			Order("number").Limit(atOnce))
 		for i := range page {
 			after = page[i].Number
-			if k := page[i].Knowledge(); !page[i].Broken {
-				now := EntryOf(p.Version.Tokenizer, k)
+			if !page[i].Broken {
+				now := EntryOf(p.Version.Tokenizer, &page[i].Knowledge)
 				yield(change{number: after, now: &now})
 			}
 		}

@@ -60,7 +60,7 @@ func (n *ContextCommand) ask(
 // body is the request, with about in the field of the stage.
 func (n *ContextCommand) body(about string) api.ContextRequest {
 	body := api.ContextRequest{
-		Stage: n.Stage, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: tagsOf(n.Tag), Context: n.context(),
+		Stage: n.Stage, ToolIssues: n.ToolIssue, MinScore: n.MinScore, Tags: terminal.TagsOf(n.Tag), Context: n.context(),
 	}
 	if n.MaxTokens != 0 {
 		body.MaxTokens = &n.MaxTokens

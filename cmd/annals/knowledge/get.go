@@ -43,7 +43,7 @@ func (k Knowledge) Print(c *terminal.Console) {
 	}
 	c.Lines("\n" + c.Indented(k.Content, "  ") + "\n")
 	facts := terminal.NewTable("", "")
-	facts.Field("type", terminal.Joined(" · ", k.Type, k.Category, k.ContextType, k.Polarity))
+	facts.Field("type", terminal.KindOf(k.Knowledge))
 	facts.Field("scopes", strings.Join(k.Scopes, ", ")+" ("+k.Visibility+")")
 	facts.Field("owner", k.Owner)
 	facts.Field("tags", joinedTags(k.Tags))

@@ -23,7 +23,7 @@ type RememberCommand struct {
 	Text string `field:"content" arg:""`
 	ID   string `name:"id" placeholder:"ID"`
 
-	fields
+	terminal.Fields
 	ContextType string `complete:"contexts" placeholder:"WORD"`
 	Negative    bool
 
@@ -99,7 +99,7 @@ func (r *RememberCommand) body(text string) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	body, err := r.values(map[string]*string{"id": &r.ID, "content": &text, "context_type": &r.ContextType})
+	body, err := r.Values(map[string]*string{"id": &r.ID, "content": &text, "context_type": &r.ContextType})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *RememberCommand) body(text string) (map[string]any, error) {
 		body["polarity"] = domain.Negative
 	}
 	if len(r.Tag) > 0 {
-		body["tags"] = tagsOf(r.Tag)
+		body["tags"] = terminal.TagsOf(r.Tag)
 	}
 	source := api.Source{
 		Name: r.SourceName, Category: r.SourceCategory, URLs: r.SourceURL,

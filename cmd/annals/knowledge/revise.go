@@ -15,7 +15,7 @@ type ReviseCommand struct {
 	Changing
 
 	Content *string `short:"c" placeholder:"TEXT"`
-	fields
+	terminal.Fields
 	Polarity   *string  `complete:"polarities" placeholder:"WORD"`
 	Visibility *string  `complete:"visibilities" placeholder:"WORD"`
 	Untag      []string `placeholder:"KEY"`
@@ -42,7 +42,7 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 		}
 		r.Content = &text
 	}
-	patch, err := r.values(map[string]*string{"content": r.Content, "polarity": r.Polarity, "visibility": r.Visibility})
+	patch, err := r.Values(map[string]*string{"content": r.Content, "polarity": r.Polarity, "visibility": r.Visibility})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 // (labels=…) or removed (--untag labels).
 func (r *ReviseCommand) tags() (map[string]any, error) {
 	t, labels := map[string]any{}, []string(nil)
-	for key, values := range tagsOf(r.Tag) {
+	for key, values := range terminal.TagsOf(r.Tag) {
 		if t[key] = any(values); len(values) == 1 && key != domain.Labels {
 			t[key] = values[0]
 		}

@@ -59,9 +59,7 @@ func (s *SearchCommand) body(question, asOf string) api.Search {
 	return api.Search{
 		Query: question, Context: s.context(), AsOf: api.AsOf(asOf), Limit: s.Limit, MinScore: s.MinScore,
 		Order: s.Order, Level: s.Level, Explain: s.Explain, Everyone: s.Everyone, Copies: s.Copies,
-		Types: s.Type, ContextType: s.ContextType, Category: s.Category, Tags: tagsOf(s.Tag),
-		Owner: s.Owner, Scope: s.Scope, Visibility: s.Visibility, URI: s.URI, Polarity: s.Polarity,
-		Stale: s.IsStale,
+		Filter: s.Filter(),
 	}
 }
 
