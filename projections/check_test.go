@@ -33,7 +33,7 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 			}
 			return checked
 		}
-		pastWorld{r.world, r.reader().Past}.readOn(500)
+		pastWorld{world: r.world, past: r.reader().Past}.readOn(500)
 		if checked := check(); len(checked.Wrong) > 0 || len(checked.Unchecked) != 3 { // nothing reads the system's log here
 			t.Errorf("got %q and not compared %q, want nothing wrong", checked.Wrong, checked.Unchecked)
 		}

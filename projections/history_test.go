@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,31 +15,6 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 )
-
-func TestRebuiltEqualsLive(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		var stories atomic.Int64
-		rapid.Check(t, func(rt *rapid.T) {
-			n := stories.Add(1)
-			batched, single := &telling{world: w.in(fmt.Sprint("batched-", n))}, &telling{world: w.in(fmt.Sprint("single-", n))}
-			s := story{T: rt, by: w.by}
-			for range rapid.IntRange(1, 4).Draw(rt, "batches") {
-				batch := s.batch()
-				outcomes := batched.outcomes(w.log.SubmitAll(t.Context(), batched.bound(batch)))
-				for i, submission := range batch {
-					receipt, err := w.log.Submit(t.Context(), single.bound([]domain.Submission{submission})[0])
-					want := single.outcomes([]domain.Result{{Receipt: receipt, Err: err}})[0]
-					if outcomes[i] != want {
-						rt.Fatalf("command %d, %T: %q in a batch, %q alone", i, submission.Command, outcomes[i], want)
-					}
-				}
-				s.votes = len(batched.votes)
-			}
-			batched.equalsRebuilt(rt)
-			single.equalsRebuilt(rt)
-		})
-	})
-}
 
 // telling is a tenant to whom a story happens.
 type telling struct {

@@ -31,13 +31,10 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 		rebuildAsChild(t, url)
 		return
 	}
-	for name, newURL := range map[string]func(testing.TB) string{
-		"sqlite":   databasetest.SQLite,
-		"postgres": databasetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
-			url := newURL(t)
+			url := databasetest.Migrated(t, engine)
 			opened(t, url, func(r *rebuilding) {
 				for i := range 600 {
 					r.remember(fmt.Sprintf("item-%03d", i), fmt.Sprintf("lesson %d: retry payments %d times with backoff", i, i%7),
@@ -83,9 +80,7 @@ func TestARebuildThatIsKilledGoesOn(t *testing.T) {
 func opened(t *testing.T, url string, do func(*rebuilding)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
-		db := databasetest.Open(t, url)
-		noError(t, database.Migrate(t.Context(), db))
-		do(newRebuilding(t, db, projections.Settings{}))
+		do(newRebuilding(t, databasetest.Open(t, url), projections.Settings{}))
 	})
 }
 
@@ -156,9 +151,8 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 		beHeldUp(t, url)
 		return
 	}
-	url := databasetest.Postgres(t) // a SQLite file has one owner
+	url := databasetest.Migrated(t, database.Postgres) // a SQLite file has one owner
 	db := databasetest.Open(t, url)
-	noError(t, database.Migrate(t.Context(), db))
 	r := newRebuilding(t, db, projections.Settings{})
 	r.rememberMany(100, "retry with backoff")
 	child := databasetest.NewChild(t, pausedRebuild+"="+url)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -20,8 +19,7 @@ import (
 // Whoever asks for a rebuild on a full disk is told so, and can ask again when there is room.
 func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t)) // a disk of PostgreSQL's cannot be filled from here
-	noError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite)) // a disk of PostgreSQL's cannot be filled from here
 	r := newRebuilding(t, db, projections.Settings{})
 	r.remember("item", "retry with backoff", "team:pay")
 	room := func(pages string) {
@@ -41,40 +39,11 @@ func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 	r.isActive(r.run(), 2)
 }
 
-// Whoever asks for a rebuild, or for its end, while the server takes no writes is told so, and can ask again.
-func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
-	t.Parallel()
-	r, proxy, operator := newRebuildingAfar(t)
-	address := must(url.Parse(proxy.URL))(t)
-	readOnly := func(clause string) {
-		t.Helper()
-		must(operator.ExecContext(t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path,
-			"/")+clause))(t)
-		proxy.Down() // sessions keep the setting that they began with
-		proxy.Up()
-	}
-	readOnly(" SET default_transaction_read_only = on")
-	for name, change := range map[string]func() error{
-		"rebuild":  func() error { _, err := r.Start(t.Context(), domain.RebuildOrder{}); return err },
-		"rollback": func() error { _, err := r.base.Versions.Rollback(t.Context()); return err },
-		"retire":   func() error { return r.base.Versions.Retire(t.Context()) },
-	} {
-		err := change()
-		if told, is := errors.AsType[*domain.Refusal](err); !is || !errors.Is(err, domain.ErrUnavailable) ||
-			!errors.Is(err, database.ErrReadOnly) {
-			t.Errorf("%s: got %v, told %v", name, err, told)
-		}
-	}
-	readOnly(" RESET default_transaction_read_only")
-	r.isActive(r.run(), 3)
-}
-
 // SQLite's journal begins anew only while nobody reads: a rebuild that always reads would fill the disk.
 func TestARebuildLetsTheJournalBeginAnew(t *testing.T) {
 	t.Parallel()
-	url := databasetest.SQLite(t)
+	url := databasetest.Migrated(t, database.SQLite)
 	db := databasetest.Open(t, url)
-	noError(t, database.Migrate(t.Context(), db))
 	w := newWorld(t, db, projections.Settings{})
 	var all []domain.Command
 	for i := range 2000 {

@@ -31,9 +31,8 @@ func TestSwitchesRaceWithReadersAndWritersOfTwoProcesses(t *testing.T) {
 		useAsChild(t, url)
 		return
 	}
-	url := databasetest.Postgres(t)
+	url := databasetest.Migrated(t, database.Postgres)
 	db := databasetest.Open(t, url)
-	noError(t, database.Migrate(t.Context(), db))
 	switching(t, db, func(*rebuilding) (stop func() int) {
 		child := exec.CommandContext(t.Context(), os.Args[0],
 			"-test.run=^TestSwitchesRaceWithReadersAndWritersOfTwoProcesses$", "-test.timeout=2m")

@@ -48,20 +48,6 @@ func newRebuildingWith(
 	return r
 }
 
-// newRebuildingAfar is a rebuilding on PostgreSQL that has rebuilt an item once, behind a proxy, and the operator's
-// own way to it.
-func newRebuildingAfar(t *testing.T) (r *rebuilding, proxy *databasetest.Proxy, operator *database.DB) {
-	t.Helper()
-	server := databasetest.Postgres(t)
-	proxy, operator = databasetest.NewProxy(t, server), databasetest.Open(t, server)
-	db := databasetest.Open(t, proxy.URL)
-	noError(t, database.Migrate(t.Context(), db))
-	r = newRebuilding(t, db, projections.Settings{})
-	r.remember("item", "retry with backoff", "team:pay")
-	r.switches(domain.RebuildOrder{})
-	return r, proxy, operator
-}
-
 // run rebuilds and says what became of it.
 func (r *rebuilding) run() domain.Rebuild {
 	r.t.Helper()

@@ -1,7 +1,6 @@
 package projections_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,8 +76,7 @@ func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
 
 func TestOneProcessRebuildsAtATime(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.Postgres(t)) // a SQLite file has one process anyway
-	noError(t, database.Migrate(t.Context(), db))
+	db := databasetest.Open(t, databasetest.Migrated(t, database.Postgres)) // a SQLite file has one process anyway
 	w := newRebuilding(t, db, projections.Settings{})
 	w.remember("one", "what the log says", "team:pay")
 	verifying, goOn := make(chan struct{}), make(chan struct{})
@@ -107,26 +105,6 @@ func TestOneProcessRebuildsAtATime(t *testing.T) {
 	equal(t, w.states(), []string{"2 active", "1 standby"}, "versions (-got +want)")
 }
 
-func TestVersionsThatWereDroppedAreNotShown(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, w *rebuilding) {
-		w.remember("one", "what the log says", "team:pay")
-		rebuilds := rebuild.Rebuilds{Rebuilder: w.Rebuilder}
-		w.during("verifying", func(ctx context.Context) { <-ctx.Done() })
-		must(rebuilds.Start(t.Context(), "knowledge", domain.RebuildOrder{}))(t)
-		ended, err := rebuilds.Cancel(t.Context(), "knowledge")
-		if err != nil || ended.State != "retired" || ended.Error != "cancelled" || ended.Progress != nil {
-			t.Errorf("got %+v (%v), want it cancelled", ended, err)
-		}
-		equal(t, w.states(), []string{"1 active", "2 retired"}, "versions (-got +want)")
-		w.clock.forward(time.Hour)
-		noError(t, w.base.Versions.DropRetired(t.Context()))
-		equal(t, w.states(), []string{"1 active"}, "after the dropped version is gone (-got +want)")
-		if last, err := rebuilds.Last(t.Context(), "knowledge"); err != nil || last.Error != "cancelled" {
-			t.Errorf("got %+v (%v), want what became of it still known", last, err)
-		}
-	})
-}
-
 // tablesOf lists the tables of a version that are there.
 func (r *rebuilding) tablesOf(version int) []string {
 	r.t.Helper()
@@ -140,56 +118,4 @@ func (r *rebuilding) purgeAfter(d time.Duration) {
 	r.t.Helper()
 	r.clock.forward(d)
 	noError(r.t, r.base.Versions.DropRetired(r.t.Context()))
-}
-
-func TestTablesThatNobodyUsesAreDroppedAfterAWhile(t *testing.T) {
-	eachRebuilding(t, func(t *testing.T, r *rebuilding) {
-		for i := range 300 {
-			r.remember(fmt.Sprint("item-", i), fmt.Sprintf("lesson %d: retry with backoff", i), "team:pay")
-		}
-		want := func(when string, versions ...int) {
-			t.Helper()
-			var kept []int
-			for version := range 6 {
-				if len(r.tablesOf(version)) > 0 {
-					kept = append(kept, version)
-				}
-			}
-			if got, want := fmt.Sprint(kept), fmt.Sprint(versions); got != want {
-				t.Errorf("%s: there are tables of the versions %s, want %s", when, got, want)
-			}
-		}
-		r.run()
-		r.purgeAfter(time.Hour)
-		want("while the first version is kept for a rollback", 1, 2)
-
-		r.run()
-		r.purgeAfter(time.Second)
-		want("just after the second switch", 1, 2, 3)
-		r.purgeAfter(10 * time.Second) // retires the first
-		r.purgeAfter(10 * time.Second)
-		want("before a reader must have finished", 1, 2, 3)
-		r.purgeAfter(time.Minute)
-		want("when nobody can read it any more", 2, 3)
-
-		r.at("verifying", func() { r.corrupt("DELETE FROM knowledge_4") })
-		r.run()
-		r.purgeAfter(time.Second)
-		want("just after a rebuild failed", 2, 3, 4)
-		r.purgeAfter(time.Minute)
-		want("a while after a rebuild failed", 2, 3)
-
-		noError(t, r.base.Versions.Retire(t.Context()))
-		if _, err := r.base.Versions.Rollback(t.Context()); !errors.Is(err, domain.ErrNotFound) {
-			t.Errorf("rolling back to what was retired: got %v", err)
-		}
-		r.purgeAfter(time.Minute)
-		want("after the way back was given up", 3)
-		if got := r.tablesOf(3); len(got) != 5 {
-			t.Errorf("the active version has the tables %v, want five", got)
-		}
-		if found := r.find(domain.Search{Text: "backoff"}); len(found) != 10 {
-			t.Errorf("found %v, want ten", found)
-		}
-	})
 }

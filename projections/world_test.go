@@ -193,58 +193,6 @@ func (w *world) table(query string, args ...any) (rows []map[string]any) {
 	return rows
 }
 
-// counts compares the number that each query gives.
-func (w *world) counts(wanted map[string]int) {
-	w.t.Helper()
-	for query, want := range wanted {
-		if got := w.number(query); got != want {
-			w.t.Errorf("%s: %d, want %d", query, got, want)
-		}
-	}
-}
-
-// number is the one number that a query gives.
-func (w *world) number(query string, args ...any) (n int) {
-	w.t.Helper()
-	noError(w.t, w.db.NewRaw(query, args...).Scan(w.t.Context(), &n))
-	return n
-}
-
-// understand lets the projection of meaning read what is new in the log.
-func (w *world) understand() {
-	w.t.Helper()
-	noError(w.t, w.follow())
-}
-
-func (w *world) follow() error {
-	page, err := w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.read[w.by.Tenant], 100_000)
-	if err != nil {
-		return err
-	}
-	meaning := w.base.Models.Configured
-	after, afterID, _, err := w.followers.Checkpoint(w.t.Context(), meaning.Name(), w.by.Tenant)
-	if err != nil {
-		return err
-	}
-	next := follow.Page{Tenant: w.by.Tenant, After: after, AfterID: afterID, Events: page}
-	change, err := meaning.Prepare(w.t.Context(), next)
-	if err != nil || len(page) == 0 {
-		return err
-	}
-	err = w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		if err := change.Write(ctx, tx); err != nil {
-			return err
-		}
-		return w.followers.Advance(ctx, tx, meaning.Name(), next)
-	})
-	if err != nil {
-		return err
-	}
-	change.Done()
-	w.read[w.by.Tenant] += int64(len(page))
-	return nil
-}
-
 // find searches and gives the ids of the hits in order.
 func (w *world) find(search domain.Search) []string {
 	w.t.Helper()
