@@ -19,7 +19,7 @@ import (
 func (w *world) act(browser *http.Client, item, act string, values ...string) (int, string) {
 	w.t.Helper()
 	path := "/console/k/" + item + "/act/" + act
-	_, _, form := servertest.Answer(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
+	_, _, form := servertest.Send(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
 	return w.send(browser, path, append(values, "revision", revision(w.t, string(form)))...)
 }
 
@@ -204,7 +204,7 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)
-			_, _, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers", nil))
+			_, _, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers", nil))
 			var offered []string
 			for _, link := range named(t, string(page), "a", "button") {
 				if _, act, is := strings.Cut(attribute(link, "href"), "/act/"); is {

@@ -70,7 +70,7 @@ func TestAReplacementHappensWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%v, superseded by %q", err, k.SupersededBy)
 		}
 		for act, want := range map[string]int{"revise": http.StatusForbidden, "restore": http.StatusForbidden, "release": http.StatusForbidden} {
-			status, _, page := servertest.Answer(t, bob, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers/act/"+act, nil))
+			status, _, page := servertest.Send(t, bob, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers/act/"+act, nil))
 			if status != want || strings.Contains(string(page), "There is no such page") {
 				t.Errorf("%s: %d\n%s", act, status, page)
 			}

@@ -142,7 +142,7 @@ func TestMembersSeeTheStateAndOperateNothing(t *testing.T) {
 		browser := browse(t)
 		w.send(browser, "/console/login", "key", mia)
 		see := func(path string) (int, string) {
-			status, _, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+path, nil))
+			status, _, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+path, nil))
 			return status, string(page)
 		}
 		for path, want := range map[string]string{
