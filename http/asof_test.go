@@ -16,8 +16,10 @@ func TestThePastCanBeAsked(t *testing.T) {
 		w.Ask("POST", "/v1/knowledge", Object{
 			"id": "a", "type": "tool", "content": "retry with jitter", "scopes": []string{"public"}, "owner": "user:bob", "tags": Object{"x": "y"},
 		}).Want(http.StatusCreated) // 1
-		before := time.Now()
-		time.Sleep(time.Until(before.Add(2 * time.Millisecond)))
+		before, err := time.Parse(time.RFC3339Nano, w.Logged("knowledge:a")[0]["recorded_at"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
 		w.Ask("POST", "/v1/knowledge/a/feedback", Object{"verdict": "helpful", "query": "why"}).Want(http.StatusOK)                                  // 2
 		w.Ask("PATCH", "/v1/knowledge/a", Object{"content": "never retry", "scopes": []string{"user:bob"}}).Want(http.StatusOK)                      // 3, 4
 		w.Ask("DELETE", "/v1/knowledge/a", Object{"reason": "old"}).Want(http.StatusNoContent)                                                       // 5

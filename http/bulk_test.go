@@ -157,7 +157,7 @@ func TestABodyThatBreaksOffKeepsWhatWasWhole(t *testing.T) {
 }
 
 func TestWhoeverPausesTooLongIsNotWaitedFor(t *testing.T) {
-	EachWith(t, func(_ *World, c *Config) { c.Timeout = 500 * time.Millisecond }, func(t *testing.T, w *World) {
+	EachWith(t, func(_ *World, c *Config) { c.Timeout = 3 * time.Second }, func(t *testing.T, w *World) {
 		conn := begin(w, "application/x-ndjson", `{"id":"a","type":"tool","content":"1"}`+"\n")
 		answer, _ := io.ReadAll(conn) // of half a body that is one item: see TestWhoeverSpeaksTooSlowlyIsDropped
 		Like(t, string(answer), Containing(`"id":"a","status":"created"`))

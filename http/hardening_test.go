@@ -97,7 +97,7 @@ func converse(t *testing.T, conn net.Conn, say string) string {
 }
 
 func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
-	EachWith(t, func(_ *World, c *Config) { c.Timeout = time.Second }, func(t *testing.T, w *World) {
+	EachWith(t, func(_ *World, c *Config) { c.Timeout = 3 * time.Second }, func(t *testing.T, w *World) {
 		const head = "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		for what, c := range map[string]struct{ say, want string }{
 			"nothing":        {"", ""},

@@ -22,7 +22,7 @@ func TestAnExplanationSaysThatMeaningIsStillToCome(t *testing.T) {
 		}
 		Same(t, []any{pending(true, ""), pending(false, "")}, []any{true, nil}, "at once")
 		w.FollowMeaning()
-		Same(t, pending(true, "?min_position="+position), nil, "when the vector is there")
+		Same(t, pending(true, "?max_wait=25&min_position="+position), nil, "when the vector is there")
 	})
 }
 

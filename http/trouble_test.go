@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +41,7 @@ func occupy(w *World) (release func()) {
 }
 
 func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
-	EachWith(t, func(_ *World, c *Config) { c.Timeout = 400 * time.Millisecond }, func(t *testing.T, w *World) {
+	Each(t, func(t *testing.T, w *World) {
 		release := occupy(w)
 		var first sync.WaitGroup
 		first.Go(func() { // the log has begun with it: it is carried through
@@ -47,10 +49,14 @@ func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
 				t.Errorf("first: %d %s", got.Status, got.Body)
 			}
 		})
-		time.Sleep(100 * time.Millisecond)
-		late := w.Ask("POST", "/v1/knowledge", Item("late", "x")).Want(http.StatusServiceUnavailable)
-		if late.JSON()["type"] != "urn:annals:problem:timeout" || late.Header.Get("Retry-After") == "" {
-			t.Errorf("%v %s", late.Header, late.Body)
+		databasetest.Until(t, "the log begins", func() bool { return w.Log.OldestWait() > 0 })
+		w.Measures("annals_append_queue 0")
+		hasty := httptest.NewServer(w.Another(func(cfg *Config) { cfg.Timeout = 400 * time.Millisecond }).Handler())
+		defer hasty.Close()
+		late := Request[string](t, "POST", hasty.URL+"/v1/knowledge", Item("late", "x"))
+		if status, head, body := Send(t, w.Client, late); status != http.StatusServiceUnavailable ||
+			!strings.Contains(string(body), "urn:annals:problem:timeout") || head.Get("Retry-After") == "" {
+			t.Errorf("%d %v %s", status, head, body)
 		}
 		release()
 		first.Wait()
@@ -64,17 +70,20 @@ func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 		release := occupy(w)
 		const many = 8
 		statuses := make([]int, many)
+		var refused atomic.Int64
 		var asking sync.WaitGroup
 		for i := range many {
 			asking.Go(func() {
 				a := w.Ask("POST", "/v1/knowledge", Object{"type": "tool", "content": "x"})
-				if statuses[i] = a.Status; a.Status == http.StatusServiceUnavailable &&
-					(a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "problem:busy")) {
-					t.Errorf("%v %s", a.Header, a.Body)
+				if statuses[i] = a.Status; a.Status == http.StatusServiceUnavailable {
+					refused.Add(1)
+					if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "problem:busy") {
+						t.Errorf("%v %s", a.Header, a.Body)
+					}
 				}
 			})
 		}
-		time.Sleep(300 * time.Millisecond) // the refused ones do not wait for the lock
+		databasetest.Until(t, "one is refused", func() bool { return refused.Load() > 0 }) // it does not wait for the lock
 		release()
 		asking.Wait()
 		counts := map[int]int{}
@@ -100,7 +109,7 @@ func TestManyWaitForRoomInTheQueue(t *testing.T) {
 				Like(t, lines, []any{Object{"status": "created"}, Object{"status": "created"}})
 			})
 		}
-		time.Sleep(200 * time.Millisecond)
+		w.Measures(fmt.Sprint("annals_http_requests_in_flight ", senders+1))
 		release()
 		sending.Wait()
 		w.EndsAt(2 * senders)
@@ -138,7 +147,7 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 }
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
-	EachWith(t, func(_ *World, c *Config) { c.PreStopDelay = 200 * time.Millisecond }, func(t *testing.T, w *World) {
+	EachWith(t, func(_ *World, c *Config) { c.PreStopDelay = 3 * time.Second }, func(t *testing.T, w *World) {
 		release := occupy(w)
 		const many = 5
 		var asking sync.WaitGroup
@@ -149,12 +158,10 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(200 * time.Millisecond) // they wait for the lock now
+		w.Measures(fmt.Sprint("annals_http_requests_in_flight ", many+1))
 		stopped := make(chan error, 1)
 		go func() { stopped <- w.Stop() }()
-		for w.Ask("GET", "/readyz", nil).Status == http.StatusOK {
-			time.Sleep(5 * time.Millisecond)
-		}
+		databasetest.Until(t, "it is not ready", func() bool { return w.Ask("GET", "/readyz", nil).Status != http.StatusOK })
 		release()
 		asking.Wait()
 		if err := <-stopped; err != nil {
@@ -168,7 +175,7 @@ func TestShutdownFinishesWhatItAccepted(t *testing.T) {
 }
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
-	EachWith(t, func(_ *World, c *Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *World) {
+	EachWith(t, func(_ *World, c *Config) { c.ShutdownTimeout = 6 * time.Second }, func(t *testing.T, w *World) {
 		talk := talkTo(w)
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
 		Like(t, talk.hear(), Object{"status": "created"})

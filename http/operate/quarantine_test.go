@@ -90,14 +90,14 @@ func TestAProjectionTellsHowItGetsOn(t *testing.T) {
 		Like(t, meaning(), Object{"lag_events": 1.0, "read_at": nil, "halted": false, "holder": nil})
 		w.FollowMeaning()
 		position := w.Remember("l", "y").Header.Get("Annals-Position")
-		w.Ask("POST", "/v1/search?min_position="+position, Object{"query": "y"}).Want(http.StatusOK)
+		w.Ask("POST", "/v1/search?max_wait=25&min_position="+position, Object{"query": "y"}).Want(http.StatusOK)
 		Like(t, meaning(), Object{"lag_events": 0.0, "read_at": Some{}, "holder": w.DB.InstanceID}, "while it works")
 
 		// The log is put back without the checkpoints.
 		Execute(t, w.DB, `UPDATE checkpoints SET event_id = '0195a000-0000-7000-8000-000000000001'`)
 		Like(t, meaning(), Object{"halted": true, "error": Some{}})
 		w.Ask("POST", "/v1/projections/meaning/replay", nil).Want(http.StatusAccepted)
-		w.Ask("POST", "/v1/search?min_position="+position, Object{"query": "y"}).Want(http.StatusOK)
+		w.Ask("POST", "/v1/search?max_wait=25&min_position="+position, Object{"query": "y"}).Want(http.StatusOK)
 		Like(t, meaning(), Object{"halted": false, "lag_events": 0.0}, "after reading again")
 	})
 }

@@ -64,8 +64,7 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 			w.Remember(id, "about "+id)
 		}
 		w.Ask("POST", "/v1/knowledge/stale/stale", Object{"reason": "it moved"}, "Annals-Actor: user:ann").Want(http.StatusOK)
-		soon := time.Now().Add(300 * time.Millisecond)
-		w.Ask("POST", "/v1/knowledge/expired/confirm", Object{"until": soon.UTC().Format(time.RFC3339Nano)}).Want(http.StatusOK)
+		w.Expire("expired")
 		voted(w, "divided", "harmful", "ann", "ben")
 		voted(w, "divided", "helpful", "cid", "dan")
 		voted(w, "contested", "harmful", "ann", "ben", "cid")
@@ -76,7 +75,6 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 		used(w, "old", "search", 3)
 		used(w, "unused", "review", 3)
 		used(w, "disliked", "get", 2)
-		time.Sleep(time.Until(soon.Add(10 * time.Millisecond)))
 
 		got := w.Ask("GET", "/v1/reviews", nil)
 		Same(t, waits(got), []string{

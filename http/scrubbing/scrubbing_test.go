@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	. "github.com/annals-kb/annals/http/servertest"
@@ -127,15 +127,10 @@ func TestRulesAreSeenByOtherServers(t *testing.T) {
 		if err != nil || result.Outcome == "unchanged" {
 			t.Fatal(result.Outcome, err)
 		}
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		databasetest.Until(t, "the rules of another server are followed", func() bool {
 			k := w.Ask("POST", "/v1/knowledge", Object{"type": "strategy", "content": phone}).Want(http.StatusCreated)
-			if k.JSON()["content"] == phone {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("the rules of another server are not followed")
-			}
-		}
+			return k.JSON()["content"] == phone
+		})
 	})
 }
 

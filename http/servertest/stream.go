@@ -119,8 +119,8 @@ func EachImpatient(t *testing.T, configure Configure, test func(t *testing.T, w 
 		if err := w.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		w.Configured.Timeout = 5 * time.Second
-		w.Serve(w.Configured.New(), func(l net.Listener) net.Listener { return narrow{l} })
+		hasty := w.Another(func(cfg *Config) { cfg.Timeout = 5 * time.Second })
+		w.Serve(hasty, func(l net.Listener) net.Listener { return narrow{l} })
 		test(t, w)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -68,8 +69,14 @@ func EachIn(t *testing.T, options events.Options, configure Configure, test func
 // NewWorld serves a database. Configure may be nil.
 func NewWorld(t *testing.T, db *database.DB, options events.Options, configure Configure) *World {
 	t.Helper()
+	registry, _ := options.Registerer.(*prometheus.Registry)
+	if registry == nil {
+		registry = prometheus.NewRegistry()
+	}
+	options.Registerer = registry
 	w := &World{Base: Open(t, db, options), T: t}
 	cfg := w.Config(t)
+	cfg.Registry = registry
 	cfg.Probes = []operate.Probe{{Name: "database", Check: func(ctx context.Context) error {
 		_, _, err := w.Log.Reader.Head(ctx, domain.DefaultTenant)
 		return err
@@ -95,6 +102,14 @@ func NewWorld(t *testing.T, db *database.DB, options events.Options, configure C
 	})
 	w.Spec = w.Description()
 	return w
+}
+
+// Another is one more server of the same log, which is not asked by Ask.
+func (w *World) Another(change func(cfg *Config)) *annalshttp.Server {
+	cfg := w.Configured
+	cfg.Registry = nil
+	change(&cfg)
+	return cfg.New()
 }
 
 // Serve lets another server answer from now on, until Stop is called, once or more.
@@ -234,6 +249,28 @@ func (w *World) Company() (admin, mia Header) {
 		w.Ask("PUT", "/v1/directory/"+member+"/groups/"+group, nil, admin).Want(http.StatusOK)
 	}
 	return admin, mia
+}
+
+// Expire confirms an item for a moment, and waits until that has passed.
+func (w *World) Expire(id string) {
+	w.T.Helper()
+	var until time.Time
+	for brief := 100 * time.Millisecond; ; brief *= 2 { // until it is the future for the server, too
+		until = time.Now().Add(brief)
+		confirm := Object{"until": until.UTC().Format(time.RFC3339Nano)}
+		if w.Ask("POST", "/v1/knowledge/"+id+"/confirm", confirm).Status == http.StatusOK {
+			break
+		}
+	}
+	databasetest.Until(w.T, id+" has expired", func() bool { return time.Now().After(until) })
+}
+
+// Measures waits until the server shows a line among its metrics.
+func (w *World) Measures(line string) {
+	w.T.Helper()
+	databasetest.Until(w.T, line, func() bool {
+		return strings.Contains(string(w.Ask("GET", "/metrics", nil).Want(http.StatusOK).Body), line+"\n")
+	})
 }
 
 // Rebuild rebuilds the projection of knowledge with parameters, and waits until it has ended.

@@ -24,7 +24,7 @@ func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 		for i := range 5 {
 			content := fmt.Sprint("lesson about backoff ", i)
 			position = w.Remember(fmt.Sprint("k", i), content).Header.Get("Annals-Position")
-			a := w.Ask("POST", "/v1/search?min_position="+position, Object{"query": content, "limit": 1}).Want(http.StatusOK)
+			a := w.Ask("POST", "/v1/search?max_wait=25&min_position="+position, Object{"query": content, "limit": 1}).Want(http.StatusOK)
 			if hit := a.Items()[0]; Pick(hit, "knowledge", "id") != fmt.Sprint("k", i) || Pick(hit, "parts", "semantic").(float64) < 0.5 {
 				t.Errorf("got %v, want what was just written, found by its meaning", hit)
 			}
@@ -36,7 +36,7 @@ func TestAReadWaitsUntilItIsAsNewAsAPosition(t *testing.T) {
 			t.Fatal(err)
 		}
 		coming := make(chan *Answer)
-		go func() { coming <- w.Ask("GET", fmt.Sprint("/v1/knowledge/k?min_position=", head+1), nil) }()
+		go func() { coming <- w.Ask("GET", fmt.Sprint("/v1/knowledge/k?max_wait=25&min_position=", head+1), nil) }()
 		w.Remember("later", "what somebody waits for")
 		(<-coming).Want(http.StatusOK)
 
