@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"testing"
 
 	. "github.com/annals-kb/annals/http/servertest"
@@ -16,15 +15,7 @@ func TestAListIsReadPageByPage(t *testing.T) {
 			w.Remember(fmt.Sprintf("i%d", i), "x")
 			want = append([]string{fmt.Sprintf("i%d", i)}, want...)
 		}
-		var got []string
-		path := "/v1/knowledge?limit=3"
-		for range 3 {
-			page := w.Ask("GET", path, nil).Want(http.StatusOK)
-			got = append(got, IDs(page.Items())...)
-			next, _ := page.JSON()["next_cursor"].(string)
-			path = "/v1/knowledge?limit=3&cursor=" + url.QueryEscape(next)
-		}
-		Same(t, got, want)
+		Same(t, IDs(w.Pages("/v1/knowledge?limit=3")), want)
 		first := w.Ask("GET", "/v1/knowledge?limit=3", nil).JSON()["next_cursor"].(string)
 		w.Ask("GET", "/v1/knowledge?limit=5&cursor="+first, nil).Want(http.StatusOK)
 		w.Ask("GET", "/v1/knowledge?type=tool&cursor="+first, nil).Want(http.StatusUnprocessableEntity)
@@ -162,18 +153,7 @@ func TestAListIsSortedAndReadAsAWhole(t *testing.T) {
 			"sort=harmful": {"b", "d", "c", "a"}, "sort=stale": {"c", "d", "b", "a"},
 			"sort=confidence&order=asc": {"b", "c", "a", "d"},
 		} {
-			var got []string
-			path := "/v1/knowledge?limit=1&" + query
-			for len(got) < 5 {
-				page := w.Ask("GET", path, nil).Want(http.StatusOK)
-				got = append(got, IDs(page.Items())...)
-				next, more := page.JSON()["next_cursor"].(string)
-				if !more {
-					break
-				}
-				path = "/v1/knowledge?limit=1&" + query + "&cursor=" + url.QueryEscape(next)
-			}
-			Same(t, got, want, query)
+			Same(t, IDs(w.Pages("/v1/knowledge?limit=1&"+query)), want, query)
 			lines := w.Ask("GET", "/v1/knowledge?"+query, nil, "Accept: application/x-ndjson").Want(http.StatusOK).Lines()
 			Same(t, IDs(lines), want, query)
 		}

@@ -3,7 +3,6 @@ package http_test
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 
 	. "github.com/annals-kb/annals/http/servertest"
@@ -64,19 +63,10 @@ func TestASimilarItemIsRefusedOrLinked(t *testing.T) {
 
 func TestOfManyWhoRememberTheSameAtOnceOnlyOneSucceeds(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {
-		statuses := make([]int, 20)
-		var racing sync.WaitGroup
-		for i := range statuses {
-			racing.Go(func() {
-				statuses[i] = w.Ask("POST", "/v1/knowledge?on_similar=refuse", Item(fmt.Sprint("r", i), "Retry 429s twice.")).Status
-			})
-		}
-		racing.Wait()
-		count := map[int]int{}
-		for _, status := range statuses {
-			count[status]++
-		}
-		Same(t, count, map[int]int{http.StatusCreated: 1, http.StatusConflict: 19})
+		got := Race(func(client int) []*Answer {
+			return []*Answer{w.Ask("POST", "/v1/knowledge?on_similar=refuse", Item(fmt.Sprint("r", client), "Retry 429s twice."))}
+		})
+		Same(t, got, map[int]int{http.StatusCreated: 1, http.StatusConflict: 19})
 	})
 }
 

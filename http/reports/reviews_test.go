@@ -23,8 +23,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // waits are the ids of a page of reviews with the queues of each.
-func waits(a *Answer) (list []string) {
-	for _, review := range a.Want(http.StatusOK).Items() {
+func waits(a *Answer) []string { return waiting(a.Want(http.StatusOK).Items()) }
+
+func waiting(reviews []Object) (list []string) {
+	for _, review := range reviews {
 		var queues []string
 		reasons, _ := review["reasons"].([]any)
 		for _, reason := range reasons {
@@ -107,22 +109,16 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 
 func TestReviewsArePagesInATotalOrder(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {
-		var want, got []string
+		var want []string
 		for i := range 7 {
 			id := fmt.Sprint("a", i)
 			w.Remember(id, "content "+id)
 			w.Ask("POST", "/v1/knowledge/"+id+"/stale", Object{}).Want(http.StatusOK)
 			want = append(want, id+": stale")
 		}
-		next := ""
-		for range 4 {
-			page := w.Ask("GET", "/v1/reviews?limit=2"+next, nil)
-			got = append(got, waits(page)...)
-			cursor, _ := page.JSON()["next_cursor"].(string)
-			next = "&cursor=" + url.QueryEscape(cursor)
-		}
-		Same(t, got, want)
-		w.Ask("GET", "/v1/reviews?queue=stale"+next, nil).Want(http.StatusUnprocessableEntity)
+		Same(t, waiting(w.Pages("/v1/reviews?limit=2")), want)
+		next := w.Ask("GET", "/v1/reviews?limit=2", nil).JSON()["next_cursor"].(string)
+		w.Ask("GET", "/v1/reviews?queue=stale&cursor="+url.QueryEscape(next), nil).Want(http.StatusUnprocessableEntity)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -156,19 +157,21 @@ func Positions(events []Object) (all []float64) {
 // PrefixOf is the part of a key that names it.
 func PrefixOf(key string) string { return strings.Split(key, "_")[1] }
 
-// Pages reads a list page by page, to its end or until there are more than most items.
-func (w *World) Pages(path string, most int, headers ...Header) (all []Object) {
+// Pages reads a list page by page. The test fails if it has no end.
+func (w *World) Pages(path string, headers ...Header) (all []Object) {
 	w.T.Helper()
-	for cursor := ""; len(all) <= most; {
+	cursor := ""
+	for range 100 {
 		page := w.Ask("GET", path+cursor, nil, headers...).Want(http.StatusOK)
 		all = append(all, page.Items()...)
 		next, more := page.JSON()["next_cursor"].(string)
 		if !more {
-			break
+			return all
 		}
-		cursor = "&cursor=" + next
+		cursor = "&cursor=" + url.QueryEscape(next)
 	}
-	return all
+	w.T.Fatalf("%s has no end", path)
+	return nil
 }
 
 // Race lets 20 clients ask at the same time, and counts their answers by status.
