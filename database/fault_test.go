@@ -191,8 +191,8 @@ func TestAStoppedQueryIsCancelled(t *testing.T) {
 
 func TestAServersOwnTimeoutIsADeadline(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, withQuery(t, databasetest.Postgres(t), "statement_timeout", "50"))
-	if err := transact(t, db, `SELECT pg_sleep(60)`); !errors.Is(err, context.DeadlineExceeded) {
+	db := databasetest.Open(t, databasetest.Postgres(t))
+	if err := transact(t, db, `SET LOCAL statement_timeout = 50; SELECT pg_sleep(60)`); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
 	}
 }

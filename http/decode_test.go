@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -44,22 +43,6 @@ func TestEveryBadFieldIsNamedAtOnce(t *testing.T) {
 		"eval.confidence: must be 0 to 1",
 	}
 	if diff := cmp.Diff(complaints(err), want); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAPatchTellsNullFromLeftOut(t *testing.T) {
-	t.Parallel()
-	var found domain.Problems
-	in, err := body.Decode[serve.Patch]([]byte(`{"task": null, "content": "new", "tags": {"a": "b", "c": null}}`), &found)
-	if err != nil || len(found) > 0 {
-		t.Fatal(err, found)
-	}
-	if !in.Task.Given || !in.Task.Null || in.Abstract.Given || in.Content.Null || in.Content.Value != "new" {
-		t.Errorf("%+v", in)
-	}
-	got := in.Tags.Value.Apply(domain.Tags{"a": {"x"}, "c": {"y"}, "d": {"z"}})
-	if diff := cmp.Diff(got, domain.Tags{"a": {"b"}, "d": {"z"}}); diff != "" {
 		t.Error(diff)
 	}
 }

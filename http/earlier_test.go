@@ -17,6 +17,8 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events"
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 // testdata/earlier has the logs of three tenants as an earlier program exported them, events of nearly every kind, and the items as
@@ -29,24 +31,23 @@ func TestTheLogsOfAnEarlierProgramGiveTheSameItems(t *testing.T) {
 	t.Parallel()
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		restore(t, db)
-		w := newRebuilder(t, db)
-		w.ask("POST", rebuildPath+"?repair=true&confidence=half-discounted/1", nil).want(http.StatusAccepted)
-		if last := w.rebuilt(); last["state"] != "active" {
+		w := NewWorld(t, db, events.Options{}, Rebuilding)
+		if last := w.Rebuild("?repair=true&confidence=half-discounted/1"); last["state"] != "active" {
 			t.Fatalf("the rebuild is %v", last)
 		}
 		end := time.Now().Add(time.Minute)
 		for _, line := range linesOf(t, earlier+"items.ndjson") {
-			var want object
+			var want Object
 			if err := json.Unmarshal(line, &want); err != nil {
 				t.Fatal(err)
 			}
-			got := object{"id": want["id"], "status": "gone"}
-			a := w.ask("GET", "/v1/knowledge/"+want["id"].(string), nil)
-			for want["status"] != "gone" && a.status != http.StatusOK && time.Now().Before(end) {
-				a = w.ask("GET", "/v1/knowledge/"+want["id"].(string), nil) // until the server sees the version that was switched to
+			got := Object{"id": want["id"], "status": "gone"}
+			a := w.Ask("GET", "/v1/knowledge/"+want["id"].(string), nil)
+			for want["status"] != "gone" && a.Status != http.StatusOK && time.Now().Before(end) {
+				a = w.Ask("GET", "/v1/knowledge/"+want["id"].(string), nil) // until the server sees the version that was switched to
 			}
-			if a.status == http.StatusOK {
-				got = a.json()
+			if a.Status == http.StatusOK {
+				got = a.JSON()
 				delete(got, "verified") // the earlier release did not answer with it
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

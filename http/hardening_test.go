@@ -12,32 +12,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
-	"github.com/annals-kb/annals/http/servertest"
-	"github.com/annals-kb/annals/projections/keys"
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 func TestBrowsersAreToldToBeCarefulWithEveryAnswer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.remember("a", "x")
-		for _, a := range []*answer{
-			w.ask("GET", "/", nil), w.ask("GET", "/docs", nil), w.ask("GET", "/openapi.yaml", nil), w.ask("GET", "/metrics", nil), w.ask("GET", "/healthz", nil),
-			w.ask("GET", "/v1/knowledge/a", nil), w.ask("GET", "/v1/knowledge/none", nil), w.ask("GET", "/v1/events", nil, "Accept: text/csv"),
-			w.ask("GET", "/nowhere", nil), w.ask("PUT", "/v1/search", nil), w.ask("POST", "/v1/search", "{"),
-			w.ask("POST", "/v1/search", object{"query": "x"}, "Origin: https://evil.example"),
+	Each(t, func(t *testing.T, w *World) {
+		w.Remember("a", "x")
+		for _, a := range []*Answer{
+			w.Ask("GET", "/", nil), w.Ask("GET", "/docs", nil), w.Ask("GET", "/openapi.yaml", nil), w.Ask("GET", "/metrics", nil), w.Ask("GET", "/healthz", nil),
+			w.Ask("GET", "/v1/knowledge/a", nil), w.Ask("GET", "/v1/knowledge/none", nil), w.Ask("GET", "/v1/events", nil, "Accept: text/csv"),
+			w.Ask("GET", "/nowhere", nil), w.Ask("PUT", "/v1/search", nil), w.Ask("POST", "/v1/search", "{"),
+			w.Ask("POST", "/v1/search", Object{"query": "x"}, "Origin: https://evil.example"),
 		} {
 			for name, want := range map[string]string{
 				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
-				"Content-Security-Policy": "default-src 'none'; " + ownStyle(a.body) + "frame-ancestors 'none'",
+				"Content-Security-Policy": "default-src 'none'; " + ownStyle(a.Body) + "frame-ancestors 'none'",
 			} {
-				if got := a.header.Get(name); got != want && !(name == "Cache-Control" && strings.HasPrefix(got, "private")) {
-					t.Errorf("%s (%d): %s: got %q, want %q", a.what, a.status, name, got, want)
+				if got := a.Header.Get(name); got != want && !(name == "Cache-Control" && strings.HasPrefix(got, "private")) {
+					t.Errorf("%s (%d): %s: got %q, want %q", a.What, a.Status, name, got, want)
 				}
 			}
-			same(t, a.header.Get("Strict-Transport-Security"), "", a.what)
+			Same(t, a.Header.Get("Strict-Transport-Security"), "", a.What)
 		}
 	})
 }
@@ -54,17 +50,17 @@ func ownStyle(page []byte) string {
 }
 
 func TestNoOtherWebsiteMayReadAnAnswer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.spec = nil // OPTIONS is described nowhere
-		const site = header("Origin: https://evil.example")
-		for _, a := range []*answer{
-			w.ask("GET", "/v1/knowledge", nil, site), w.ask("POST", "/v1/search", object{"query": "x"}, site), w.ask("GET", "/healthz", nil, site),
-			w.ask("OPTIONS", "/v1/knowledge", nil, site, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization"),
-			w.ask("OPTIONS", "/v1/search", nil, "Origin: null", "Access-Control-Request-Method: POST", "Access-Control-Request-Private-Network: true"),
+	Each(t, func(t *testing.T, w *World) {
+		w.Spec = nil // OPTIONS is described nowhere
+		const site = Header("Origin: https://evil.example")
+		for _, a := range []*Answer{
+			w.Ask("GET", "/v1/knowledge", nil, site), w.Ask("POST", "/v1/search", Object{"query": "x"}, site), w.Ask("GET", "/healthz", nil, site),
+			w.Ask("OPTIONS", "/v1/knowledge", nil, site, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization"),
+			w.Ask("OPTIONS", "/v1/search", nil, "Origin: null", "Access-Control-Request-Method: POST", "Access-Control-Request-Private-Network: true"),
 		} {
-			for name := range a.header {
+			for name := range a.Header {
 				if strings.HasPrefix(name, "Access-Control-") {
-					t.Errorf("%s (%d) says %s: %s", a.what, a.status, name, a.header.Get(name))
+					t.Errorf("%s (%d) says %s: %s", a.What, a.Status, name, a.Header.Get(name))
 				}
 			}
 		}
@@ -81,7 +77,7 @@ func TestWhoeverCameOverTLSIsToComeBackOverTLS(t *testing.T) {
 	}
 	defer conn.Close()
 	a := converse(t, conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-	like(t, a, containing("Strict-Transport-Security: max-age=31536000"))
+	Like(t, a, Containing("Strict-Transport-Security: max-age=31536000"))
 }
 
 // converse sends something and reads until the other side hangs up.
@@ -101,7 +97,7 @@ func converse(t *testing.T, conn net.Conn, say string) string {
 }
 
 func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
-	eachWith(t, func(c *servertest.Config) { c.Timeout = time.Second }, func(t *testing.T, w *world) {
+	EachWith(t, func(_ *World, c *Config) { c.Timeout = 3 * time.Second }, func(t *testing.T, w *World) {
 		const head = "POST /v1/knowledge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		for what, c := range map[string]struct{ say, want string }{
 			"nothing":        {"", ""},
@@ -111,7 +107,7 @@ func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
 		} {
 			t.Run(what, func(t *testing.T) {
 				t.Parallel()
-				got := converse(t, w.dial(), c.say)
+				got := converse(t, w.Dial(), c.say)
 				if !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, " 200 ") {
 					t.Errorf("got %s, want %q", got, c.want)
 				}
@@ -119,45 +115,64 @@ func TestWhoeverSpeaksTooSlowlyIsDropped(t *testing.T) {
 		}
 		t.Run("others meanwhile", func(t *testing.T) {
 			t.Parallel()
-			w.remember("a", "x")
+			w.Remember("a", "x")
 		})
 	})
 }
 
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
-	eachWith(t, func(c *servertest.Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 }, func(t *testing.T, w *world) {
-		w.ask("POST", "/v1/knowledge", item("a", strings.Repeat("x", 5<<10))).want(http.StatusRequestEntityTooLarge)
-		w.ask("POST", "/v1/search", strings.NewReader(strings.Repeat(" ", 5<<10)+"{}")).want(http.StatusRequestEntityTooLarge)
+	EachWith(t, func(_ *World, c *Config) { c.MaxBody, c.MaxLine = 4<<10, 1<<10 }, func(t *testing.T, w *World) {
+		w.Ask("POST", "/v1/knowledge", Item("a", strings.Repeat("x", 5<<10))).Want(http.StatusRequestEntityTooLarge)
+		w.Ask("POST", "/v1/search", strings.NewReader(strings.Repeat(" ", 5<<10)+"{}")).Want(http.StatusRequestEntityTooLarge)
 		line := `{"type":"strategy","content":"` + strings.Repeat("x", 2<<10) + "\"}\n"
-		for _, l := range w.ask("POST", "/v1/knowledge", line, "Content-Type: application/x-ndjson").want(http.StatusOK).lines() {
-			same[any](t, pick(l, "error", "status"), float64(http.StatusRequestEntityTooLarge), "a line that is too long", l)
+		for _, l := range w.Ask("POST", "/v1/knowledge", line, NDJSON).Want(http.StatusOK).Lines() {
+			Same[any](t, Pick(l, "error", "status"), float64(http.StatusRequestEntityTooLarge), "a line that is too long", l)
 		}
-		got := converse(t, w.dial(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "+
+		got := converse(t, w.Dial(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: "+
 			strings.Repeat("x", 80<<10)+"\r\n\r\n")
-		like(t, got, containing(" 431 "), "a header that is too large")
+		Like(t, got, Containing(" 431 "), "a header that is too large")
 	})
 }
 
 // Whoever asks too often with a key is told when to come back; nobody else is, nor is he with another key.
 func TestALimitIsAKeysOwn(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-		w := newWorld(t, db, events.Options{}, func(c *servertest.Config) {
-			c.Rate, c.Now = 2, func() time.Time { return now } // four at once
-			c.Callers.Keys, c.Callers.RootKey = keys.NewKeys(db, c.Writer.(*events.Log)), rootKey
-		})
-		mia, another := bearer(w.given(rootKey, object{"subject": "user:mia"})), bearer(w.given(rootKey, object{"subject": "user:mia"}))
-		bob := bearer(w.given(rootKey, object{"subject": "user:bob"}))
+	configure := func(w *World, cfg *Config) {
+		Frozen(w, cfg)
+		cfg.Rate = 2 // four at once
+	}
+	EachWith(t, configure, func(t *testing.T, w *World) {
+		mia, another := w.GivenTo("user:mia", RootKey), w.GivenTo("user:mia", RootKey)
+		bob := w.GivenTo("user:bob", RootKey)
 		for range 4 {
-			w.ask("GET", "/v1/knowledge", nil, mia).want(http.StatusOK)
+			w.Ask("GET", "/v1/knowledge", nil, mia).Want(http.StatusOK)
 		}
-		refused := w.ask("POST", "/v1/search", object{"query": "x"}, mia).want(http.StatusTooManyRequests)
-		same(t, refused.header.Get("Retry-After"), "1")
-		w.ask("GET", "/healthz", nil).want(http.StatusOK)
-		w.ask("GET", "/v1/knowledge", nil, another).want(http.StatusOK)
-		w.ask("GET", "/v1/knowledge", nil, bob).want(http.StatusOK)
-		now = now.Add(time.Second)
-		w.ask("GET", "/v1/knowledge", nil, mia).want(http.StatusOK)
+		refused := w.Ask("POST", "/v1/search", Object{"query": "x"}, mia).Want(http.StatusTooManyRequests)
+		Same(t, refused.Header.Get("Retry-After"), "1")
+		w.Ask("GET", "/healthz", nil).Want(http.StatusOK)
+		w.Ask("GET", "/v1/knowledge", nil, another).Want(http.StatusOK)
+		w.Ask("GET", "/v1/knowledge", nil, bob).Want(http.StatusOK)
+		w.Ahead(time.Second)
+		w.Ask("GET", "/v1/knowledge", nil, mia).Want(http.StatusOK)
+	})
+}
+
+func TestMetricsCountByRouteNotByWhatWasAsked(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		w.Remember("secret-id", "x")
+		w.Ask("GET", "/v1/knowledge/secret-id", nil).Want(http.StatusOK)
+		w.Ask("GET", "/nowhere/secret-id", nil).Want(http.StatusNotFound)
+		w.Ask("POST", "/v1/knowledge", []Object{Item("a", "x"), Item("a", "y")}).Want(http.StatusOK)
+		got := string(w.Ask("GET", "/metrics", nil).Want(http.StatusOK).Body)
+		for _, line := range []string{
+			`annals_http_requests_total{method="GET",route="/v1/knowledge/:id",status="200"} 1`,
+			`annals_http_requests_total{method="POST",route="/v1/knowledge",status="201"} 1`,
+			`annals_http_requests_total{method="",route="unmatched",status="404"} 1`,
+			`annals_http_bulk_records_total{status="created"} 1`,
+			`annals_http_bulk_records_total{status="error"} 1`,
+			`annals_http_requests_in_flight 1`,
+		} {
+			Like(t, got, Containing(line+"\n"), line)
+		}
+		Like(t, got, Lacking("secret-id"), "an id is among the metrics")
 	})
 }

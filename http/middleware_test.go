@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/http/operate"
 )
 
 // answered is what a server with one more route answers and logs.
@@ -68,17 +66,5 @@ func TestABusyAnswerIsNoErrorOfTheServer(t *testing.T) {
 	got, log := answered(t, "/test/1", func(echo.Context) error { return domain.Refuse(domain.ErrBusy, "two exports run already") })
 	if got.Code != http.StatusServiceUnavailable || !strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") {
 		t.Errorf("%d, and the log says %s", got.Code, log)
-	}
-}
-
-func TestAProbeThatPanicsHasFailed(t *testing.T) {
-	t.Parallel()
-	s := New(Config{Rooms: []Room{
-		operate.Health{Probes: []operate.Probe{{Name: "p", Check: func(context.Context) error { panic("no") }}}},
-	}})
-	got := httptest.NewRecorder()
-	s.Handler().ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
-	if got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"failed"`) {
-		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }

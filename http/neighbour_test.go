@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 var neighbourly = flag.Duration("neighbour", time.Second, "how long a tenant tries another's ids at random, after having tried every route")
@@ -29,22 +31,22 @@ type unguessed struct{ theirs, nobodys string }
 // A tenant tries every route of the description with what belongs to another, and gets the answers that it
 // gets for what does not exist.
 func TestATenantLearnsNothingOfAnother(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		w.followPast()
-		values := w.neighbourhood(people)
-		w.ask("POST", "/v1/tenants", object{"name": "other"}, bearer(rootKey)).want(http.StatusCreated)
-		var callers []header
+	EachPeopled(t, func(t *testing.T, w *World, people map[string]Caller) {
+		w.FollowPast()
+		values := neighbourhood(w, people)
+		w.Ask("POST", "/v1/tenants", Object{"name": "other"}, Bearer(RootKey)).Want(http.StatusCreated)
+		var callers []Header
 		var empty string
 		for _, role := range []string{"admin", "member", "auditor", "service"} { // called as in the tenant next door
-			made := w.ask("POST", "/v1/keys", object{"subject": people[role].self, "role": role, "acts_for": true},
-				bearer(rootKey), "Annals-Tenant: other").want(http.StatusCreated)
-			callers = append(callers, bearer(made.json()["key"].(string)))
-			empty = made.header.Get("Annals-Position")
+			made := w.Ask("POST", "/v1/keys", Object{"subject": people[role].Self, "role": role, "acts_for": true},
+				Bearer(RootKey), "Annals-Tenant: other").Want(http.StatusCreated)
+			callers = append(callers, Bearer(made.JSON()["key"].(string)))
+			empty = made.Header.Get("Annals-Position")
 		}
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is random here is no secret
-		doc := describedBy(t, w).doc
+		doc := w.Description().Doc
 		var tries []try
 		for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 			for method, operation := range doc.Paths.Value(path).Operations() {
@@ -71,10 +73,10 @@ func TestATenantLearnsNothingOfAnother(t *testing.T) {
 // Each route is asked by several callers at once. Of the two connections one reads, so a request that holds it and asks
 // for another would never be answered.
 func TestTwoConnectionsAreEnoughForEveryRoute(t *testing.T) {
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		values := w.neighbourhood(people)
+	EachPeopled(t, func(t *testing.T, w *World, people map[string]Caller) {
+		values := neighbourhood(w, people)
 		random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // what is random here is no secret
-		doc := describedBy(t, w).doc
+		doc := w.Description().Doc
 		for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 			for method, operation := range doc.Paths.Value(path).Operations() {
 				at, body := try{w, random, "1", method, path, operation}.request()
@@ -87,12 +89,12 @@ func TestTwoConnectionsAreEnoughForEveryRoute(t *testing.T) {
 						if body != "" {
 							sent = fill(body)
 						}
-						a := w.ask(method, fill(at), sent, people["root"].headers...)
-						waited := strings.Contains(string(a.body), "urn:annals:problem:behind") || // nothing follows the log here
-							strings.Contains(string(a.body), "exports of the log run already") || // two at once, by design
-							strings.Contains(string(a.body), "the process is being profiled already") // one at once
-						if a.status >= http.StatusInternalServerError && !waited {
-							t.Errorf("%s: got %d\n%.2000s", a.what, a.status, a.body)
+						a := w.Ask(method, fill(at), sent, people["root"].Headers...)
+						waited := strings.Contains(string(a.Body), "urn:annals:problem:behind") || // nothing follows the log here
+							strings.Contains(string(a.Body), "exports of the log run already") || // two at once, by design
+							strings.Contains(string(a.Body), "the process is being profiled already") // one at once
+						if a.Status >= http.StatusInternalServerError && !waited {
+							t.Errorf("%s: got %d\n%.2000s", a.What, a.Status, a.Body)
 						}
 					})
 				}
@@ -103,40 +105,40 @@ func TestTwoConnectionsAreEnoughForEveryRoute(t *testing.T) {
 }
 
 // neighbourhood fills the tenant default, and returns what another might try.
-func (w *world) neighbourhood(people map[string]caller) []unguessed {
-	w.t.Helper()
-	admin := people["admin"].headers[0]
+func neighbourhood(w *World, people map[string]Caller) []unguessed {
+	w.T.Helper()
+	admin := people["admin"].Headers[0]
 	var values []unguessed
 	for i, below := range []string{"", "/stale", "/feedback", "/supersede", "forget"} {
 		id := fmt.Sprintf("theirs-%d", i)
-		made := w.ask("POST", "/v1/knowledge", object{
+		made := w.Ask("POST", "/v1/knowledge", Object{
 			"id": id, "type": "strategy", "content": canary + " content", "task": canary, "uri": "viking://resources/" + id,
-			"owner": "user:" + id, "scopes": []string{"public"}, "source": object{"trace_id": id},
-		}, admin, header("Idempotency-Key: "+id)).want(http.StatusCreated)
+			"owner": "user:" + id, "scopes": []string{"public"}, "source": Object{"trace_id": id},
+		}, admin, Header("Idempotency-Key: "+id)).Want(http.StatusCreated)
 		values = append(values, unguessed{id, strings.Replace(id, "theirs", "nobody", 1)})
-		body := object{"reason": canary}
+		body := Object{"reason": canary}
 		switch below {
 		case "":
-			event, _, _ := strings.Cut(made.header.Get("Annals-Events"), ",")
+			event, _, _ := strings.Cut(made.Header.Get("Annals-Events"), ",")
 			values = append(values, unguessed{strings.Fields(event)[0], "0198c0de-0000-7000-8000-000000000001"})
 			continue
 		case "forget":
-			w.ask("DELETE", "/v1/knowledge/"+id, body, admin).want(http.StatusNoContent)
+			w.Ask("DELETE", "/v1/knowledge/"+id, body, admin).Want(http.StatusNoContent)
 			continue
 		case "/feedback":
-			body = object{"verdict": "harmful", "trace_id": id, "outcome": canary}
+			body = Object{"verdict": "harmful", "trace_id": id, "outcome": canary}
 		case "/supersede":
 			body["by"] = "theirs-0"
 		}
-		w.ask("POST", "/v1/knowledge/"+id+below, body, admin).want(http.StatusOK)
+		w.Ask("POST", "/v1/knowledge/"+id+below, body, admin).Want(http.StatusOK)
 	}
-	prefix := strings.Split(w.given(rootKey, object{"subject": "user:x", "note": canary}), "_")[1]
+	prefix := strings.Split(w.Given(RootKey, Object{"subject": "user:x", "note": canary}), "_")[1]
 	return append(values, unguessed{prefix, prefix[:1] + "aaaaaaaaa"})
 }
 
 // try is a route that is asked for something of another tenant, and for nothing.
 type try struct {
-	w         *world
+	w         *World
 	random    *rand.Rand
 	empty     string // a position at which the caller's tenant has nothing yet that a try might have left there
 	method    string
@@ -154,7 +156,7 @@ const slot = "~slot~"
 
 // request makes up a request to the route: a path and a body, with a slot where the value comes.
 func (y try) request() (path, body string) {
-	y.w.t.Helper()
+	y.w.T.Helper()
 	query := url.Values{}
 	for _, p := range y.operation.Parameters {
 		if p.Value.In == "query" && (p.Value.Required || y.random.IntN(4) == 0) {
@@ -168,7 +170,7 @@ func (y try) request() (path, body string) {
 		if content := y.operation.RequestBody.Value.Content.Get("application/json"); content != nil {
 			written, err := json.Marshal(y.fill(content.Schema.Value, 0))
 			if err != nil {
-				y.w.t.Fatal(err)
+				y.w.T.Fatal(err)
 			}
 			body = string(written)
 		}
@@ -177,11 +179,11 @@ func (y try) request() (path, body string) {
 	return path, body
 }
 
-func (y try) compare(value unguessed, by header) {
-	y.w.t.Helper()
+func (y try) compare(value unguessed, by Header) {
+	y.w.T.Helper()
 	path, body := y.request()
-	headers := []header{by}
-	for _, h := range []header{"Idempotency-Key: " + slot, "Annals-Causation-Id: " + slot, "Annals-On-Behalf-Of: user:" + slot, `If-Match: "1"`} {
+	headers := []Header{by}
+	for _, h := range []Header{"Idempotency-Key: " + slot, "Annals-Causation-Id: " + slot, "Annals-On-Behalf-Of: user:" + slot, `If-Match: "1"`} {
 		if y.random.IntN(6) == 0 {
 			headers = append(headers, h)
 		}
@@ -194,15 +196,15 @@ func (y try) compare(value unguessed, by header) {
 		}
 		put := slices.Clone(headers)
 		for j, h := range put {
-			put[j] = header(strings.ReplaceAll(string(h), slot, v))
+			put[j] = Header(strings.ReplaceAll(string(h), slot, v))
 		}
-		a := y.w.ask(y.method, strings.ReplaceAll(path, slot, v), sent, put...)
-		waited := strings.Contains(string(a.body), "urn:annals:problem:behind") // by a min_position: nothing follows the log here
-		if strings.Contains(string(a.body), canary) || a.status >= http.StatusInternalServerError && !waited {
-			y.w.t.Errorf("%s %s: %d\n%.2000s", a.what, body, a.status, a.body)
+		a := y.w.Ask(y.method, strings.ReplaceAll(path, slot, v), sent, put...)
+		waited := strings.Contains(string(a.Body), "urn:annals:problem:behind") // by a min_position: nothing follows the log here
+		if strings.Contains(string(a.Body), canary) || a.Status >= http.StatusInternalServerError && !waited {
+			y.w.T.Errorf("%s %s: %d\n%.2000s", a.What, body, a.Status, a.Body)
 		}
-		if slices.Contains(ofOnesOwn, y.path) && a.status == http.StatusOK {
-			a.body = nil
+		if slices.Contains(ofOnesOwn, y.path) && a.Status == http.StatusOK {
+			a.Body = nil
 		}
 		answers[i] = value.plain(a)
 	}
@@ -210,7 +212,7 @@ func (y try) compare(value unguessed, by header) {
 		return
 	}
 	if answers[0] != answers[1] {
-		y.w.t.Errorf("%s %s %s with %s and with %s: got\n%.3000s\nand\n%.3000s", y.method, path, body, value.theirs, value.nobodys, answers[0], answers[1])
+		y.w.T.Errorf("%s %s %s with %s and with %s: got\n%.3000s\nand\n%.3000s", y.method, path, body, value.theirs, value.nobodys, answers[0], answers[1])
 	}
 }
 
@@ -224,12 +226,12 @@ var different = regexp.MustCompile(`urn:annals:request:[\w-]+|[\da-f]{8}-[\da-f]
 var passing = regexp.MustCompile(`"(holder|read_at)":"[^"]*",`)
 
 // plain is an answer without these, whichever of the two it was about.
-func (u unguessed) plain(a *answer) string {
-	head := a.header.Clone()
+func (u unguessed) plain(a *Answer) string {
+	head := a.Header.Clone()
 	for _, name := range []string{"X-Request-Id", "Date", "Content-Length"} {
 		head.Del(name)
 	}
-	all := strings.NewReplacer(u.theirs, "VALUE", u.nobodys, "VALUE").Replace(fmt.Sprint(a.status, " ", head, " ", string(a.body)))
+	all := strings.NewReplacer(u.theirs, "VALUE", u.nobodys, "VALUE").Replace(fmt.Sprint(a.Status, " ", head, " ", string(a.Body)))
 	return different.ReplaceAllString(passing.ReplaceAllString(all, ""), "#")
 }
 

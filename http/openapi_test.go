@@ -2,8 +2,10 @@ package http_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"reflect"
 	"regexp"
@@ -19,7 +21,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/mcp" // part: mcp
 	"github.com/annals-kb/annals/http/serve"
-	"github.com/annals-kb/annals/http/servertest"
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -36,7 +38,7 @@ func described(t *testing.T) *huma.OpenAPI {
 
 // whole is a server with every operation.
 func whole() *annalshttp.Server {
-	cfg := servertest.Config{}
+	cfg := Config{}
 	cfg.Version = "0.0.0"
 	cfg.Rooms = append(cfg.Rooms, mcp.Room{}) // part: mcp
 	return cfg.New()
@@ -182,4 +184,74 @@ func TestThePageForPeopleNeedsNothingButItself(t *testing.T) {
 			t.Errorf("a link leads nowhere: %s", link[1])
 		}
 	}
+}
+
+// What the description says of each route about keys is what the server does.
+func TestTheDescriptionSaysWhichRoutesNeedAKey(t *testing.T) {
+	EachWith(t, Keyed, func(t *testing.T, w *World) {
+		w.Admin()
+		doc := w.Description().Doc
+		Same(t, doc.Components.SecuritySchemes["bearer"].Value.Scheme, "bearer", "keys are described as")
+		Same(t, doc.Components.SecuritySchemes["key"].Value.Name, "X-API-Key", "keys are described as")
+		for path, item := range doc.Paths.Map() {
+			for method, operation := range item.Operations() {
+				security := doc.Security
+				if operation.Security != nil {
+					security = *operation.Security
+				}
+				answer := w.Ask(method, strings.NewReplacer("{", "", "}", "").Replace(path), nil)
+				Same(t, answer.Status == http.StatusUnauthorized, len(security) == 2, method, path, answer.Status, security)
+			}
+		}
+	})
+}
+
+// What the server tells language models about itself works as written.
+func TestWhatLanguageModelsAreToldWorks(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		text := string(w.Ask("GET", "/llms.txt", nil).Want(200).Body)
+		var made struct{ ID string }
+		item := w.Ask("POST", "/v1/knowledge", map[string]any{"type": "strategy", "content": "Retry 429s with jitter"}).Want(201)
+		if err := json.Unmarshal(item.Body, &made); err != nil {
+			t.Fatal(err)
+		}
+		examples := regexp.MustCompile("`(GET|POST|PATCH) (/[^`]+)`(?: with `([^`]+)`)?").FindAllStringSubmatch(text, -1)
+		if len(examples) < 7 {
+			t.Errorf("%d requests are told", len(examples))
+		}
+		for _, example := range examples {
+			var body any
+			if example[3] != "" {
+				body = json.RawMessage(example[3])
+			} else if example[1] == "PATCH" {
+				body = map[string]any{"content": "Retry 429s with jitter, twice"}
+			}
+			if answer := w.Ask(example[1], strings.ReplaceAll(example[2], "{id}", made.ID), body); answer.Status >= 300 {
+				t.Errorf("%s: %d %s", example[0], answer.Status, answer.Body)
+			}
+		}
+		for _, link := range regexp.MustCompile(`\]\((/[^)]+)\)`).FindAllStringSubmatch(text, -1) {
+			if answer := w.Ask("GET", link[1], nil); answer.Status == 404 && link[1] != "/mcp" && link[1] != "/console/" {
+				t.Errorf("%s leads nowhere", link[1])
+			}
+		}
+	})
+}
+
+func TestTheFrontDoorLeadsPeopleToTheDocs(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		Like(t, w.Ask("GET", "/", nil).Want(http.StatusOK).JSON(), Object{"docs": "/docs"})
+		led := w.Ask("GET", "/", nil, "Accept: text/html,*/*").Want(http.StatusSeeOther)
+		page := w.Ask("GET", led.Header.Get("Location"), nil).Want(http.StatusOK)
+		Like(t, string(page.Body), Beginning("<!doctype html>"))
+		Like(t, string(page.Body), Containing("curl -X POST "+w.URL+"/v1/knowledge"), "its examples are for another server")
+		Like(t, string(page.Body), Lacking("annals.invalid"), "its examples are for another server")
+		Like(t, string(w.Ask("GET", "/docs", nil, "X-Forwarded-Proto: https").Body),
+			Containing(strings.Replace(w.URL, "http:", "https:", 1)+"/v1/search"), "its examples go past the proxy")
+		w.Ask("GET", "/openapi.json", nil).Want(http.StatusOK)
+		id := w.Ask("GET", "/healthz", nil, "X-Request-Id: mine").Header.Get("X-Request-Id")
+		made := w.Ask("GET", "/healthz", nil, "X-Request-Id: not fit").Header.Get("X-Request-Id")
+		Same(t, id, "mine", "request ids are")
+		Same(t, len(made), 36, "request ids are")
+	})
 }

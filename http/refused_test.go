@@ -9,20 +9,20 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/http/servertest"
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 // PostgreSQL refuses whatever a route reads or writes for a reason that ends by itself, or that an operator ends. No
 // answer says that the server is at fault, and the routes work as before when the reason ends.
 func TestWhatPostgreSQLRefusesForNowIsAnsweredWith503(t *testing.T) {
 	databasetest.Slow(t)
-	eachPeopled(t, func(t *testing.T, w *world, people map[string]caller) {
-		if w.db.Engine != database.Postgres {
+	EachPeopled(t, func(t *testing.T, w *World, people map[string]Caller) {
+		if w.DB.Engine != database.Postgres {
 			return
 		}
-		values := w.neighbourhood(people)
+		values := neighbourhood(w, people)
 		var name string
-		if err := w.db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
+		if err := w.DB.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
 			t.Fatal(err)
 		}
 		address, err := url.Parse(databasetest.Postgres(t))
@@ -32,12 +32,12 @@ func TestWhatPostgreSQLRefusesForNowIsAnsweredWith503(t *testing.T) {
 		address.Path = "/" + name
 		owner := databasetest.Open(t, address.String())
 		trouble := func(what string) {
-			servertest.Execute(t, owner, `
+			Execute(t, owner, `
 				CREATE OR REPLACE FUNCTION trouble() RETURNS boolean LANGUAGE plpgsql AS
 				'BEGIN `+what+` END'`)
 		}
 		trouble("RETURN true;")
-		servertest.Execute(t, owner, `DO $$
+		Execute(t, owner, `DO $$
 			DECLARE r record;
 			BEGIN
 				FOR r IN SELECT oid::regclass AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
@@ -48,7 +48,7 @@ func TestWhatPostgreSQLRefusesForNowIsAnsweredWith503(t *testing.T) {
 			END $$`)
 		for _, code := range []string{"25006", "40001", "40P01", "53200", "42P01"} {
 			trouble("RAISE SQLSTATE ''" + code + "'';")
-			random, doc, refused := rand.New(rand.NewPCG(1, 0)), describedBy(t, w).doc, 0 //nolint:gosec // it is no secret
+			random, doc, refused := rand.New(rand.NewPCG(1, 0)), w.Description().Doc, 0 //nolint:gosec // it is no secret
 			for path, item := range doc.Paths.Map() {
 				if strings.HasPrefix(path, "/v1/debug/") {
 					continue // they take time
@@ -60,12 +60,12 @@ func TestWhatPostgreSQLRefusesForNowIsAnsweredWith503(t *testing.T) {
 					if body != "" {
 						sent = fill(body)
 					}
-					a := w.ask(method, fill(at), sent, people["root"].headers...)
-					if a.status == http.StatusServiceUnavailable {
+					a := w.Ask(method, fill(at), sent, people["root"].Headers...)
+					if a.Status == http.StatusServiceUnavailable {
 						refused++
 					}
-					if a.status == http.StatusInternalServerError {
-						t.Errorf("%s: %s: got %d\n%.2000s", code, a.what, a.status, a.body)
+					if a.Status == http.StatusInternalServerError {
+						t.Errorf("%s: %s: got %d\n%.2000s", code, a.What, a.Status, a.Body)
 					}
 				}
 			}
@@ -74,6 +74,6 @@ func TestWhatPostgreSQLRefusesForNowIsAnsweredWith503(t *testing.T) {
 			}
 		}
 		trouble("RETURN true;")
-		w.ask("GET", "/v1/knowledge/"+values[0].theirs, nil, people["root"].headers...).want(http.StatusOK)
+		w.Ask("GET", "/v1/knowledge/"+values[0].theirs, nil, people["root"].Headers...).Want(http.StatusOK)
 	})
 }

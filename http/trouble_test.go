@@ -2,9 +2,12 @@ package http_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,69 +16,74 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/http/servertest"
+	. "github.com/annals-kb/annals/http/servertest"
 )
 
 // occupy holds the lock that every append needs until release is called.
-func (w *world) occupy() (release func()) {
-	w.t.Helper()
+func occupy(w *World) (release func()) {
+	w.T.Helper()
 	let, held := make(chan struct{}), make(chan struct{})
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		err := w.db.Transact(w.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := w.DB.Transact(w.T.Context(), func(ctx context.Context, tx bun.Tx) error {
 			defer func() { <-let }()
 			defer close(held)
-			return w.log.LockTenant(ctx, tx, "default")
+			return w.Log.LockTenant(ctx, tx, "default")
 		})
 		if err != nil {
-			w.t.Errorf("hold the lock: %v", err)
+			w.T.Errorf("hold the lock: %v", err)
 		}
 	})
 	<-held
 	release = sync.OnceFunc(func() { close(let); holding.Wait() })
-	w.t.Cleanup(release)
+	w.T.Cleanup(release)
 	return release
 }
 
 func TestATimeoutIsSaidAndRecordsNothing(t *testing.T) {
-	eachWith(t, func(c *servertest.Config) { c.Timeout = 400 * time.Millisecond }, func(t *testing.T, w *world) {
-		release := w.occupy()
+	Each(t, func(t *testing.T, w *World) {
+		release := occupy(w)
 		var first sync.WaitGroup
 		first.Go(func() { // the log has begun with it: it is carried through
-			if got := w.ask("POST", "/v1/knowledge", item("first", "x")); got.status != http.StatusCreated {
-				t.Errorf("first: %d %s", got.status, got.body)
+			if got := w.Ask("POST", "/v1/knowledge", Item("first", "x")); got.Status != http.StatusCreated {
+				t.Errorf("first: %d %s", got.Status, got.Body)
 			}
 		})
-		time.Sleep(100 * time.Millisecond)
-		late := w.ask("POST", "/v1/knowledge", item("late", "x")).want(http.StatusServiceUnavailable)
-		if late.json()["type"] != "urn:annals:problem:timeout" || late.header.Get("Retry-After") == "" {
-			t.Errorf("%v %s", late.header, late.body)
+		databasetest.Until(t, "the log begins", func() bool { return w.Log.OldestWait() > 0 })
+		w.Measures("annals_append_queue 0")
+		hasty := httptest.NewServer(w.Another(func(cfg *Config) { cfg.Timeout = 400 * time.Millisecond }).Handler())
+		defer hasty.Close()
+		late := Request[string](t, "POST", hasty.URL+"/v1/knowledge", Item("late", "x"))
+		if status, head, body := Send(t, w.Client, late); status != http.StatusServiceUnavailable ||
+			!strings.Contains(string(body), "urn:annals:problem:timeout") || head.Get("Retry-After") == "" {
+			t.Errorf("%d %v %s", status, head, body)
 		}
 		release()
 		first.Wait()
-		w.ask("GET", "/v1/knowledge/late", nil).want(http.StatusNotFound)
-		w.ask("POST", "/v1/knowledge", item("late", "x")).want(http.StatusCreated)
+		w.Ask("GET", "/v1/knowledge/late", nil).Want(http.StatusNotFound)
+		w.Ask("POST", "/v1/knowledge", Item("late", "x")).Want(http.StatusCreated)
 	})
 }
 
 func TestAFullQueueRefusesAndRecovers(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{Queue: 1}, nil)
-		release := w.occupy()
+	EachIn(t, events.Options{Queue: 1}, nil, func(t *testing.T, w *World) {
+		release := occupy(w)
 		const many = 8
 		statuses := make([]int, many)
+		var refused atomic.Int64
 		var asking sync.WaitGroup
 		for i := range many {
 			asking.Go(func() {
-				a := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "x"})
-				if statuses[i] = a.status; a.status == http.StatusServiceUnavailable &&
-					(a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), "problem:busy")) {
-					t.Errorf("%v %s", a.header, a.body)
+				a := w.Ask("POST", "/v1/knowledge", Object{"type": "tool", "content": "x"})
+				if statuses[i] = a.Status; a.Status == http.StatusServiceUnavailable {
+					refused.Add(1)
+					if a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), "problem:busy") {
+						t.Errorf("%v %s", a.Header, a.Body)
+					}
 				}
 			})
 		}
-		time.Sleep(300 * time.Millisecond) // the refused ones do not wait for the lock
+		databasetest.Until(t, "one is refused", func() bool { return refused.Load() > 0 }) // it does not wait for the lock
 		release()
 		asking.Wait()
 		counts := map[int]int{}
@@ -85,28 +93,26 @@ func TestAFullQueueRefusesAndRecovers(t *testing.T) {
 		if counts[http.StatusServiceUnavailable] == 0 || counts[http.StatusCreated] == 0 || len(counts) != 2 {
 			t.Errorf("answers: %v", counts)
 		}
-		w.ask("POST", "/v1/knowledge", item("", "after")).want(http.StatusCreated)
+		w.Ask("POST", "/v1/knowledge", Item("", "after")).Want(http.StatusCreated)
 	})
 }
 
 func TestManyWaitForRoomInTheQueue(t *testing.T) {
-	t.Parallel()
-	databasetest.EachServed(t, func(t *testing.T, db *database.DB) {
-		w := newWorld(t, db, events.Options{Queue: 2}, nil)
-		release := w.occupy()
+	EachIn(t, events.Options{Queue: 2}, nil, func(t *testing.T, w *World) {
+		release := occupy(w)
 		const senders = 6
 		var sending sync.WaitGroup
 		for range senders {
 			sending.Go(func() {
-				two := object{"type": "tool", "content": "x"}
-				lines := w.ask("POST", "/v1/knowledge", []object{two, two}).lines()
-				like(t, lines, []any{object{"status": "created"}, object{"status": "created"}})
+				two := Object{"type": "tool", "content": "x"}
+				lines := w.Ask("POST", "/v1/knowledge", []Object{two, two}).Lines()
+				Like(t, lines, []any{Object{"status": "created"}, Object{"status": "created"}})
 			})
 		}
-		time.Sleep(200 * time.Millisecond)
+		w.Measures(fmt.Sprint("annals_http_requests_in_flight ", senders+1))
 		release()
 		sending.Wait()
-		w.logEndsAt(2 * senders)
+		w.EndsAt(2 * senders)
 	})
 }
 
@@ -114,70 +120,119 @@ func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	t.Parallel()
 	proxy := databasetest.NewProxy(t, databasetest.Migrated(t, database.Postgres))
 	db := databasetest.Open(t, proxy.URL)
-	w := newWorld(t, db, events.Options{}, nil)
-	w.remember("a", "x")
-	w.ask("GET", "/readyz", nil).want(http.StatusOK)
+	w := NewWorld(t, db, events.Options{}, nil)
+	w.Remember("a", "x")
+	w.Ask("GET", "/readyz", nil).Want(http.StatusOK)
 	proxy.Down()
-	for _, a := range []*answer{
-		w.ask("GET", "/v1/knowledge/a", nil), w.ask("GET", "/v1/knowledge", nil), w.ask("GET", "/v1/events", nil),
-		w.ask("GET", "/v1/knowledge/a/history", nil), w.ask("GET", "/v1/projections", nil),
-		w.ask("POST", "/v1/search", object{"query": "x"}), w.ask("POST", "/v1/knowledge", item("b", "x")),
+	for _, a := range []*Answer{
+		w.Ask("GET", "/v1/knowledge/a", nil), w.Ask("GET", "/v1/knowledge", nil), w.Ask("GET", "/v1/events", nil),
+		w.Ask("GET", "/v1/knowledge/a/history", nil), w.Ask("GET", "/v1/projections", nil),
+		w.Ask("POST", "/v1/search", Object{"query": "x"}), w.Ask("POST", "/v1/knowledge", Item("b", "x")),
 	} {
-		a.want(http.StatusServiceUnavailable)
-		if a.header.Get("Retry-After") == "" {
-			t.Errorf("%s: Retry-After is missing", a.what)
+		a.Want(http.StatusServiceUnavailable)
+		if a.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: Retry-After is missing", a.What)
 		}
 	}
-	many := w.ask("POST", "/v1/knowledge", []object{item("b", "x"), item("c", "y")}).want(http.StatusOK)
-	same(t, strings.Join(outcomes(many.lines()), ", "), "b error 503, c error 503")
-	unready := w.ask("GET", "/readyz", nil).want(http.StatusServiceUnavailable)
-	checks, _ := unready.json()["checks"].([]any)
-	like(t, checks, []any{object{"status": "failed", "reason": some{}}})
-	w.ask("GET", "/healthz", nil).want(http.StatusOK)
+	many := w.Ask("POST", "/v1/knowledge", []Object{Item("b", "x"), Item("c", "y")}).Want(http.StatusOK)
+	Same(t, strings.Join(many.Outcomes(), ", "), "b error 503, c error 503")
+	unready := w.Ask("GET", "/readyz", nil).Want(http.StatusServiceUnavailable)
+	checks, _ := unready.JSON()["checks"].([]any)
+	Like(t, checks, []any{Object{"status": "failed", "reason": Some{}}})
+	w.Ask("GET", "/healthz", nil).Want(http.StatusOK)
 	proxy.Up()
-	w.ask("GET", "/v1/knowledge/a", nil).want(http.StatusOK)
-	w.ask("POST", "/v1/knowledge", item("b", "x")).want(http.StatusCreated)
-	w.ask("GET", "/readyz", nil).want(http.StatusOK)
+	w.Ask("GET", "/v1/knowledge/a", nil).Want(http.StatusOK)
+	w.Ask("POST", "/v1/knowledge", Item("b", "x")).Want(http.StatusCreated)
+	w.Ask("GET", "/readyz", nil).Want(http.StatusOK)
 }
 
 func TestShutdownFinishesWhatItAccepted(t *testing.T) {
-	eachWith(t, func(c *servertest.Config) { c.PreStopDelay = 200 * time.Millisecond }, func(t *testing.T, w *world) {
-		release := w.occupy()
+	EachWith(t, func(_ *World, c *Config) { c.PreStopDelay = 3 * time.Second }, func(t *testing.T, w *World) {
+		release := occupy(w)
 		const many = 5
 		var asking sync.WaitGroup
 		for range many {
 			asking.Go(func() {
-				if a := w.ask("POST", "/v1/knowledge", object{"type": "tool", "content": "x"}); a.status != http.StatusCreated {
-					t.Errorf("an accepted write is answered with %d %s", a.status, a.body)
+				if a := w.Ask("POST", "/v1/knowledge", Object{"type": "tool", "content": "x"}); a.Status != http.StatusCreated {
+					t.Errorf("an accepted write is answered with %d %s", a.Status, a.Body)
 				}
 			})
 		}
-		time.Sleep(200 * time.Millisecond) // they wait for the lock now
+		w.Measures(fmt.Sprint("annals_http_requests_in_flight ", many+1))
 		stopped := make(chan error, 1)
-		go func() { stopped <- w.stop() }()
-		for w.ask("GET", "/readyz", nil).status == http.StatusOK {
-			time.Sleep(5 * time.Millisecond)
-		}
+		go func() { stopped <- w.Stop() }()
+		databasetest.Until(t, "it is not ready", func() bool { return w.Ask("GET", "/readyz", nil).Status != http.StatusOK })
 		release()
 		asking.Wait()
 		if err := <-stopped; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		if _, err := w.client.Do(w.request("GET", "/healthz", nil)); err == nil { //nolint:bodyclose // there is none
+		if _, err := w.Client.Do(w.Request("GET", "/healthz", nil)); err == nil { //nolint:bodyclose // there is none
 			t.Error("it still answers")
 		}
-		w.logEndsAt(many)
+		w.EndsAt(many)
 	})
 }
 
 func TestShutdownCutsWhatHasNoEnd(t *testing.T) {
-	eachWith(t, func(c *servertest.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
-		talk := w.converse()
+	EachWith(t, func(_ *World, c *Config) { c.ShutdownTimeout = 6 * time.Second }, func(t *testing.T, w *World) {
+		talk := talkTo(w)
 		talk.say(`{"id":"a","type":"tool","content":"1"}`)
-		like(t, talk.hear(), object{"status": "created"})
-		if err := w.stop(); err != nil {
+		Like(t, talk.hear(), Object{"status": "created"})
+		if err := w.Stop(); err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		like(t, talk.hear(), object{"error": object{"type": "urn:annals:problem:closing"}})
+		Like(t, talk.hear(), Object{"error": Object{"type": "urn:annals:problem:closing"}})
 	})
+}
+
+func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
+	w := NewWorld(t, db, events.Options{}, nil)
+	w.Remember("before", "rivers carry sand")
+	growTo(w, pages(w)+50)
+
+	kept, refused := []string{"before"}, ""
+	for i := 0; refused == ""; i++ {
+		id := fmt.Sprintf("large-%d", i)
+		switch got := w.Ask("POST", "/v1/knowledge", Item(id, strings.Repeat("sand ", 4000))); {
+		case got.Status == http.StatusCreated && i < 50:
+			kept = append(kept, id)
+		default:
+			got.Want(http.StatusInsufficientStorage)
+			if p := got.JSON(); p["type"] != "urn:annals:problem:full" || p["fix"] == nil || got.Header.Get("Retry-After") == "" {
+				t.Errorf("%v %s", got.Header, got.Body)
+			}
+			refused = id
+		}
+	}
+	lines := w.Ask("POST", "/v1/knowledge", []Object{Item(refused, strings.Repeat("x", 60_000)), Item("second", "x")}).Lines()
+	Like(t, lines, []any{Object{"error": Object{"status": http.StatusInsufficientStorage}}, Object{}}, "many at once")
+
+	// What was accepted is there, of what was refused there is nothing.
+	for _, id := range kept {
+		w.Ask("GET", "/v1/knowledge/"+id, nil).Want(http.StatusOK)
+	}
+	w.Ask("GET", "/v1/knowledge/"+refused, nil).Want(http.StatusNotFound)
+	Same(t, len(w.Ask("GET", "/v1/events?limit=100", nil).Items()), len(kept))
+	Same(t, len(w.Ask("POST", "/v1/search", Object{"query": "rivers"}).Want(http.StatusOK).Items()), 1)
+
+	growTo(w, pages(w)+5_000)
+	w.Remember(refused, "there is room again")
+}
+
+// pages are how large the file of a SQLite database is.
+func pages(w *World) (count int) {
+	w.T.Helper()
+	if err := w.DB.NewRaw(`PRAGMA page_count`).Scan(w.T.Context(), &count); err != nil {
+		w.T.Fatal(err)
+	}
+	return count
+}
+
+// growTo lets the file become so large and no larger, as a disk would.
+func growTo(w *World, pages int) {
+	w.T.Helper()
+	Execute(w.T, w.DB, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
 }

@@ -20,13 +20,13 @@ paths() {
 	viking) echo http/viking cmd/annals/serve/viking.go http/mcp/viking_test.go ;;
 	backup) echo cmd/annals/backup cmd/annals/serve/backup.go cmd/annals/operate/backup.go cmd/annals/operate/restore_backup.go ;;
 	telemetry) echo cmd/annals/telemetry cmd/annals/serve/telemetry.go cmd/annals/telemetry_test.go ;;
-	quotas) echo projections/quotas cmd/annals/serve/quotas.go http/quota_test.go ;;
-	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/subscriptions_test.go http/console/subscriptions_test.go \
+	quotas) echo projections/quotas cmd/annals/serve/quotas.go ;;
+	webhooks) echo projections/subscriptions http/subscriptions cmd/annals/serve/webhooks.go http/console/subscriptions_test.go \
 		cmd/annals/record/subscription.go cmd/annals/testdata/engines/subscriptions.txtar ;;
-	extraction) echo projections/extraction cmd/annals/serve/extraction.go http/*/extraction_test.go http/viking/session_retry_test.go projections/review/judge_test.go ;;
+	extraction) echo projections/extraction cmd/annals/serve/extraction.go http/*/extraction_test.go http/sessions/lesson_test.go http/viking/session_retry_test.go projections/review/judge_test.go ;;
 	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
-		http/servertest/prover.go http/proof_test.go http/viking/proof_test.go http/console/proof_*test.go ;;
-	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go http/verification_test.go \
+		http/servertest/prover.go http/viking/proof_test.go http/console/proof_*test.go ;;
+	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
 	foreign) echo cmd/annals/foreign ;;

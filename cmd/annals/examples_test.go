@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -149,7 +149,7 @@ func (s step) ask(t *testing.T, url string, saved map[string]string) (example, a
 		e.Type = ""
 	}
 	var body []byte
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	databasetest.Until(t, e.Request+" says "+s.Until, func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(sent))
 		if err != nil {
 			t.Fatalf("%s: %v", e.Request, err)
@@ -170,12 +170,10 @@ func (s step) ask(t *testing.T, url string, saved map[string]string) (example, a
 		_ = response.Body.Close()
 		e.Status = response.StatusCode
 		e.Answers, _, _ = strings.Cut(response.Header.Get("Content-Type"), ";")
-		if strings.Contains(string(body), s.Until) || time.Now().After(until) {
-			break
-		}
-	}
+		return strings.Contains(string(body), s.Until)
+	})
 	if want := s.Status; want == 0 && e.Status >= 300 && (!s.Varies || e.Status >= 500) ||
-		want != 0 && e.Status != want || !strings.Contains(string(body), s.Until) {
+		want != 0 && e.Status != want {
 		t.Errorf("%s: %d %s", e.Request, e.Status, body)
 	}
 	var answer any

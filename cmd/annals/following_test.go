@@ -35,8 +35,14 @@ func following(ts *testscript.TestScript, neg bool, args []string) {
 	var reading sync.WaitGroup
 	url := ts.Getenv("ANNALS_SERVER") + args[0]
 	reading.Go(func() {
-		for last := ""; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		again := time.NewTicker(10 * time.Millisecond)
+		defer again.Stop()
+		for last := ""; ctx.Err() == nil; {
 			last = f.read(ctx, url, last)
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+			}
 		}
 	})
 	ts.Defer(func() { leave(); reading.Wait() })

@@ -12,10 +12,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/http/servertest"
 )
 
@@ -92,8 +92,7 @@ func (r *reader) types(command string) string {
 
 // waits until vectors have followed what was remembered, as somebody who types does.
 func (r *reader) waits() {
-	const patience = 20 * time.Second
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	databasetest.Until(r.t, "projections have followed", func() bool {
 		var list struct {
 			Items []struct {
 				Lag int64 `json:"lag_events"`
@@ -106,13 +105,8 @@ func (r *reader) waits() {
 		for _, projection := range list.Items {
 			behind += projection.Lag
 		}
-		if behind == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("projections are %d events behind after %s", behind, patience)
-		}
-	}
+		return behind == 0
+	})
 }
 
 var curl = regexp.MustCompile(`curl (?:-s |-X POST )?(http://\S+?)(/\S+) -H ['"]([^'":]+): ([^'"]+)['"](?: -d '([^']+)')?`)

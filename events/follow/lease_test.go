@@ -93,7 +93,8 @@ func TestALeaseIsKeptForAsLongAsTheWorkTakes(t *testing.T) {
 		run(t, func(router *message.Router) {
 			follow.AddPreparer(router, mine, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
 				began <- struct{}{}
-				time.Sleep(3 * time.Second) // a slow model
+				began := time.Now() // a slow model
+				databasetest.Until(t, "the lease would have ended", func() bool { return time.Since(began) > 2*time.Second })
 				return change{page: page, write: e.handle, done: make(chan int64, 1)}, nil
 			})
 		})

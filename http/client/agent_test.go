@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -252,11 +253,7 @@ func TestAConversationIsStoredWhenThereIsAPause(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		c := client.NewConversation(client.ConversationConfig{Client: w.api, Session: "chat", Pause: time.Millisecond})
 		c.Store([]client.Message{{Role: "user", Content: "hello"}})
-		for deadline := time.Now().Add(20 * time.Second); len(w.said("chat")) < 2; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("got %q", w.said("chat"))
-			}
-		}
+		databasetest.Until(t, "the conversation is stored", func() bool { return len(w.said("chat")) == 2 })
 		if err := c.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func (w *world) login(key string) *http.Client {
 // visit asks for a page with a browser without scripts.
 func (w *world) visit(browser *http.Client, path string) (int, string) {
 	w.t.Helper()
-	status, _, page := servertest.Answer(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
+	status, _, page := servertest.Send(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
 	return status, string(page)
 }
 

@@ -91,7 +91,7 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 			c := cookieClient(t)
 			send := func(path string, form url.Values) (int, string) {
 				r := servertest.Request(t, http.MethodPost, w.url+path, form.Encode(), "Content-Type: application/x-www-form-urlencoded")
-				status, _, body := servertest.Answer(t, c, r)
+				status, _, body := servertest.Send(t, c, r)
 				return status, string(body)
 			}
 			send("/console/login", url.Values{"key": {key}})
@@ -109,7 +109,7 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 				}
 				kept := []*http.Cookie{{Name: "annals-acting", Value: "Annals-On-Behalf-Of=user%3Abo", Path: "/console/"}}
 				c.Jar.SetCookies(at, kept) // from when the key had the right
-				_, _, page := servertest.Answer(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
+				_, _, page := servertest.Send(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
 				if len(c.Jar.Cookies(at)) != 1 || !strings.Contains(string(page), "user:mia") {
 					t.Error("a choice that the API refuses does not end")
 				}
@@ -119,10 +119,10 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 				t.Fatalf("got %d: %s", status, body)
 			}
 			r := servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil)
-			_, _, page := servertest.Answer(t, c, r)
+			_, _, page := servertest.Send(t, c, r)
 			containsAll(t, string(page), `on behalf of <span title="user:bo">`)
 			send("/console/login", url.Values{"key": {mia}}) // another user of the browser
-			_, _, page = servertest.Answer(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
+			_, _, page = servertest.Send(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
 			if !strings.Contains(string(page), "user:mia") || strings.Contains(string(page), "user:bo") {
 				t.Error("the next user of the browser acts for somebody")
 			}

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/http/servertest"
@@ -19,7 +19,7 @@ import (
 func (w *world) act(browser *http.Client, item, act string, values ...string) (int, string) {
 	w.t.Helper()
 	path := "/console/k/" + item + "/act/" + act
-	_, _, form := servertest.Answer(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
+	_, _, form := servertest.Send(w.t, browser, servertest.Request[string](w.t, http.MethodGet, w.url+path, nil))
 	return w.send(browser, path, append(values, "revision", revision(w.t, string(form)))...)
 }
 
@@ -90,6 +90,16 @@ func TestSharingSaysWhoGainsAndWhoLosesSight(t *testing.T) {
 	})
 }
 
+// shows waits until a page has something, and gives the page.
+func (w *world) shows(browser *http.Client, path, what string) (page string) {
+	w.t.Helper()
+	databasetest.Until(w.t, path+" shows "+what, func() bool {
+		_, page = w.visit(browser, path)
+		return strings.Contains(page, what)
+	})
+	return page
+}
+
 // erase erases an item, and waits until it is gone.
 func (w *world) erase(browser *http.Client, id string) {
 	w.t.Helper()
@@ -97,13 +107,10 @@ func (w *world) erase(browser *http.Client, id string) {
 	if status != http.StatusOK {
 		w.t.Fatalf("%d\n%s", status, page)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, err := w.api.Knowledge(w.t.Context(), id); errors.Is(err, client.ErrGone) {
-			return
-		} else if time.Now().After(end) {
-			w.t.Fatalf("%s is not erased: %v", id, err)
-		}
-	}
+	databasetest.Until(w.t, id+" is erased", func() bool {
+		_, err := w.api.Knowledge(w.t.Context(), id)
+		return errors.Is(err, client.ErrGone)
+	})
 }
 
 func TestAnErasureShowsItsPlanAndItsCertificate(t *testing.T) {
@@ -204,7 +211,7 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)
-			_, _, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers", nil))
+			_, _, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers", nil))
 			var offered []string
 			for _, link := range named(t, string(page), "a", "button") {
 				if _, act, is := strings.Cut(attribute(link, "href"), "/act/"); is {

@@ -33,7 +33,7 @@ func TestRefusalsAreInChineseOnChinesePages(t *testing.T) {
 		} {
 			r := servertest.Request[string](t, http.MethodGet, w.url+path, nil)
 			r.Header.Set("Accept-Language", "zh")
-			_, _, page := servertest.Answer(t, browse(t), r)
+			_, _, page := servertest.Send(t, browse(t), r)
 			if found := english.Find(page); found != nil || !strings.Contains(string(page), `lang="zh"`) {
 				t.Errorf("%s: %s", path, found)
 			}

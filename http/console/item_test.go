@@ -76,7 +76,7 @@ func (w *world) send(browser *http.Client, path string, values ...string) (int, 
 	for i := 0; i+1 < len(values); i += 2 {
 		form.Add(values[i], values[i+1])
 	}
-	status, _, body := servertest.Answer(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+path, form.Encode(),
+	status, _, body := servertest.Send(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+path, form.Encode(),
 		"Content-Type: application/x-www-form-urlencoded"))
 	return status, string(body)
 }
@@ -190,7 +190,7 @@ func TestAHiddenItemIsLikeNone(t *testing.T) {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)
 			for _, path := range []string{"", "/blame", "/use", "/compare", "/raw", "/act/revise", "/act/forget"} {
-				status, _, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers"+path, nil))
+				status, _, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers"+path, nil))
 				if status != want || strings.Contains(string(page), "secret") && want != http.StatusOK {
 					t.Errorf("%s: %d, want %d", path, status, want)
 				}
@@ -271,7 +271,7 @@ func TestReadersActOnAnItem(t *testing.T) {
 			}
 			containsAll(t, page, c.shows...)
 		}
-		_, _, again := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/staging", nil))
+		_, _, again := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/staging", nil))
 		if strings.Contains(string(again), "It is restored.") {
 			t.Error("what was done is told twice")
 		}
@@ -319,7 +319,7 @@ func TestARevisionIsShownBeforeItIsSaved(t *testing.T) {
 func TestAnErasedItemIsATombstone(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
-		status, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request[string](t, http.MethodDelete,
+		status, _, body := servertest.Send(t, http.DefaultClient, servertest.Request[string](t, http.MethodDelete,
 			w.url+"/v1/knowledge/staging?erase=true", nil))
 		if status != http.StatusOK && status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, body)

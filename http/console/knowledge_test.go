@@ -85,7 +85,7 @@ func TestWhatFailedStaysSelected(t *testing.T) {
 		w.tell()
 		act := func(form url.Values) string {
 			t.Helper()
-			_, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request(t, http.MethodPost,
+			_, _, body := servertest.Send(t, http.DefaultClient, servertest.Request(t, http.MethodPost,
 				w.url+"/console/knowledge/acts", form.Encode(), "Content-Type: application/x-www-form-urlencoded"))
 			return string(body)
 		}

@@ -106,7 +106,7 @@ func TestMarkdownThatNestsDeeplyOrIsTooLongIsShown(t *testing.T) {
 			"long":   strings.Repeat("*a_", 20_000) + "deep",
 		} {
 			w.remember(client.Knowledge{ID: id, Type: "tool", Content: content})
-			status, _, page := servertest.Answer(t, http.DefaultClient,
+			status, _, page := servertest.Send(t, http.DefaultClient,
 				servertest.Request[string](t, http.MethodGet, w.url+"/console/k/"+id+"?text=markdown", nil))
 			shown := said(named(t, string(page), "blockquote", "said markdown")[0])
 			if status != http.StatusOK || !strings.Contains(shown, "deep") || strings.Contains(shown, "too long") != (id == "long") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -70,7 +71,7 @@ func TestAReplacementHappensWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%v, superseded by %q", err, k.SupersededBy)
 		}
 		for act, want := range map[string]int{"revise": http.StatusForbidden, "restore": http.StatusForbidden, "release": http.StatusForbidden} {
-			status, _, page := servertest.Answer(t, bob, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers/act/"+act, nil))
+			status, _, page := servertest.Send(t, bob, servertest.Request[string](t, http.MethodGet, w.url+"/console/k/hers/act/"+act, nil))
 			if status != want || strings.Contains(string(page), "There is no such page") {
 				t.Errorf("%s: %d\n%s", act, status, page)
 			}
@@ -140,7 +141,8 @@ func TestADoubleClickMakesOneKeyAndShowsIt(t *testing.T) {
 			if _, page = w.send(admin, path, values...); !keyForm.MatchString(page) {
 				t.Errorf("%s shows no key:\n%s", path, page)
 			}
-			time.Sleep(time.Second) // the end of the invitation follows from the form
+			sent := time.Now().Unix() // the end of the invitation follows from the form
+			databasetest.Until(t, "the next second", func() bool { return time.Now().Unix() > sent })
 			if _, page = w.send(admin, path, values...); keyForm.MatchString(page) {
 				t.Errorf("%s, sent again, shows a key:\n%s", path, page)
 			}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
@@ -95,12 +94,7 @@ func TestAQuarantinedStreamIsSeenRetriedAndSkipped(t *testing.T) {
 			})
 		})
 		const path, stream = "/console/projections/picky/", "knowledge:language"
-		var page string
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(page, stream); time.Sleep(5 * time.Millisecond) {
-			if _, page = w.ask(path + "quarantine"); time.Now().After(deadline) {
-				t.Fatalf("nothing is in quarantine:\n%s", page)
-			}
-		}
+		page := w.shows(browse(t), path+"quarantine", stream)
 		containsAll(t, page, "cannot take this in", "/console/k/language", "act/retry?stream=knowledge%3alanguage")
 		_, form := w.ask(path + "act/skip?stream=" + stream)
 		containsAll(t, form, "never takes in", "cannot take this in", `value="`+stream+`"`)
@@ -142,7 +136,7 @@ func TestMembersSeeTheStateAndOperateNothing(t *testing.T) {
 		browser := browse(t)
 		w.send(browser, "/console/login", "key", mia)
 		see := func(path string) (int, string) {
-			status, _, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+path, nil))
+			status, _, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+path, nil))
 			return status, string(page)
 		}
 		for path, want := range map[string]string{

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/http/client"
 )
@@ -29,11 +28,7 @@ func TestAnErasureIsPlannedTypedOrderedAndCertified(t *testing.T) {
 		}
 		containsAll(t, page, "The erasure is ordered.", "DSR-12", "/certificate", "erasure.ordered", "/console/proof?event=")
 		at, _, _ := strings.Cut(page[strings.Index(page, "/console/privacy/01"):], `"`)
-		for end := time.Now().Add(20 * time.Second); !strings.Contains(page, "erasure.completed"); time.Sleep(50 * time.Millisecond) {
-			if _, page = w.visit(browser, at); time.Now().After(end) {
-				t.Fatalf("it does not end:\n%s", page)
-			}
-		}
+		w.shows(browser, at, "erasure.completed")
 		_, file := w.visit(browser, at+"/certificate")
 		containsAll(t, file, `"of":"user:mia"`, `"state":"completed"`)
 		_, page = w.visit(browser, "/console/privacy?findings=1")

@@ -46,7 +46,7 @@ func TestThePageNamesAnEventThatWasRewrittenWithItsHash(t *testing.T) {
 
 func TestThePageVerifiesTheCertificateOfAnErasure(t *testing.T) {
 	eachProving(t, func(t *testing.T, p *proving) {
-		status, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request[string](t, http.MethodDelete,
+		status, _, body := servertest.Send(t, http.DefaultClient, servertest.Request[string](t, http.MethodDelete,
 			p.url+"/v1/knowledge/staging?erase=true&reason_code=gdpr-17", nil))
 		if status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, body)
@@ -99,7 +99,7 @@ func TestOnlyAuditorsReadTheSaltOfAText(t *testing.T) {
 			for query, want := range map[string]int{
 				"after=0&through=1&texts=true": want, "after=0&through=2": http.StatusNotFound, "": http.StatusNotFound,
 			} {
-				status, _, body := servertest.Answer(t, browser,
+				status, _, body := servertest.Send(t, browser,
 					servertest.Request[string](t, http.MethodGet, w.url+"/console/data/v1/log/export?"+query, nil))
 				if status != want || strings.Contains(string(body), "salt") && want != http.StatusOK {
 					t.Errorf("%q: %d, want %d: %s", query, status, want, body)
@@ -118,7 +118,7 @@ func TestThePageVerifiesAnExportedLog(t *testing.T) {
 			}
 		}
 		export := func(query string) string {
-			_, _, body := servertest.Answer(t, http.DefaultClient,
+			_, _, body := servertest.Send(t, http.DefaultClient,
 				servertest.Request[string](t, http.MethodGet, p.url+"/v1/log/export?"+query, nil))
 			return string(body)
 		}

@@ -148,7 +148,7 @@ func TestWhatAgentsWroteStaysTextOnEveryPage(t *testing.T) {
 // newest is the newest event.
 func (w *world) newest() string {
 	w.t.Helper()
-	_, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodGet, w.url+"/v1/events?order=desc&limit=1",
+	_, _, body := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodGet, w.url+"/v1/events?order=desc&limit=1",
 		nil, "Authorization: Bearer "+rootKey))
 	return string(body)
 }
@@ -159,7 +159,7 @@ func TestNoPageOfAnotherWebsiteWrites(t *testing.T) {
 		browser, before := w.login(rootKey), w.newest()
 		for _, path := range append(addresses(http.MethodPost), "/console/login", "/console/logout", "/console/preferences") {
 			for _, from := range []string{"Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-				status, header, page := servertest.Answer(t, browser, servertest.Request(t, http.MethodPost, w.url+path, "reason=x&subject=user:eve",
+				status, header, page := servertest.Send(t, browser, servertest.Request(t, http.MethodPost, w.url+path, "reason=x&subject=user:eve",
 					"Content-Type: application/x-www-form-urlencoded", from))
 				if status != http.StatusForbidden || header.Get("Set-Cookie") != "" || !strings.Contains(string(page), "another website") {
 					t.Errorf("POST %s with %s: %d", path, from, status)
@@ -180,7 +180,7 @@ func TestNoPageWritesWhenItIsRead(t *testing.T) {
 		const form = "?reason=x&subject=user:eve&of=user:default&typed=user:default&once=1&uri=viking://resources&content=x&type=tool&verdict=helpful"
 		for _, path := range append(addresses(http.MethodGet), "/console/k/staging/act/retract", "/console/logout", "/console/preferences", "/console/export") {
 			for _, address := range []string{path, path + form} {
-				_, header, page := servertest.Answer(t, browser, servertest.Request[string](t, http.MethodGet, w.url+address, nil))
+				_, header, page := servertest.Send(t, browser, servertest.Request[string](t, http.MethodGet, w.url+address, nil))
 				protected(t, address, header)
 				if strings.Contains(string(page), rootKey) {
 					t.Errorf("%s has the reader's key", address)
@@ -212,7 +212,7 @@ func TestInNoAuthModeAForeignNameShowsNothing(t *testing.T) {
 		for _, path := range addresses(http.MethodGet) {
 			request := servertest.Request[string](t, http.MethodGet, w.url+path, nil)
 			request.Host = "rebound.example"
-			_, header, page := servertest.Answer(t, http.DefaultClient, request)
+			_, header, page := servertest.Send(t, http.DefaultClient, request)
 			protected(t, path, header)
 			if strings.Contains(string(page), "rebuilt every") || strings.Contains(string(page), `method="post" action="/console/k`) {
 				t.Errorf("%s tells a website that points its name at this machine:\n%s", path, page)
@@ -278,7 +278,7 @@ func TestAHostileUploadIsRefusedAsAWhole(t *testing.T) {
 		}
 		for _, kind := range []string{"multipart/form-data; boundary=x", "multipart/form-data"} {
 			for _, path := range []string{"/console/resources", "/console/people/import"} {
-				status, _, page := servertest.Answer(t, browser, servertest.Request(t, http.MethodPost, w.url+path, "--x\r\nbroken",
+				status, _, page := servertest.Send(t, browser, servertest.Request(t, http.MethodPost, w.url+path, "--x\r\nbroken",
 					"Content-Type: "+kind))
 				if status != http.StatusBadRequest || !strings.Contains(string(page), "did not arrive as a whole") {
 					t.Errorf("%s, %s: %d", path, kind, status)

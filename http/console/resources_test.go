@@ -29,7 +29,7 @@ func (w *world) sendFile(browser *http.Client, path, name, content string, field
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	status, _, page := servertest.Answer(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+path, &body,
+	status, _, page := servertest.Send(w.t, browser, servertest.Request(w.t, http.MethodPost, w.url+path, &body,
 		"Content-Type: "+form.FormDataContentType(), "Origin: "+w.url))
 	return status, string(page)
 }

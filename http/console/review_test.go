@@ -143,7 +143,7 @@ func TestAReviewIsOfNow(t *testing.T) {
 func TestAnAuditorReadsAReviewAndCannotAct(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.stale(2)
-		_, _, body := servertest.Answer(t, http.DefaultClient, servertest.Request(t, http.MethodPost, w.url+"/v1/keys",
+		_, _, body := servertest.Send(t, http.DefaultClient, servertest.Request(t, http.MethodPost, w.url+"/v1/keys",
 			map[string]any{"subject": "user:otto", "role": "auditor"}, "Authorization: Bearer "+rootKey))
 		var made struct{ Key string }
 		if err := json.Unmarshal(body, &made); err != nil {

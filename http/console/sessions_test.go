@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/annals-kb/annals/http/client"
 )
@@ -25,11 +24,7 @@ func TestASessionShowsItsMessagesAndWhatWasLearned(t *testing.T) {
 			t.Fatal(err)
 		}
 		say("And then?")
-		for end := time.Now().Add(20 * time.Second); !strings.Contains(page, "completed"); time.Sleep(50 * time.Millisecond) {
-			if _, page = w.visit(browser, "/console/sessions/planning"); time.Now().After(end) {
-				t.Fatalf("nothing is learned:\n%s", page)
-			}
-		}
+		page = w.shows(browser, "/console/sessions/planning", "completed")
 		_, log := w.visit(browser, "/console/log")
 		containsAll(t, log, "events of the server</summary>")
 		_, log = w.visit(browser, "/console/log?actor=agent:annals")

@@ -198,7 +198,7 @@ func (w *world) open(path string) *browsertest.Page {
 // ask asks for a page without a browser.
 func (w *world) ask(path string, headers ...string) (int, string) {
 	w.t.Helper()
-	status, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodGet, w.url+path, nil, headers...))
+	status, _, body := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodGet, w.url+path, nil, headers...))
 	return status, string(body)
 }
 
@@ -212,7 +212,7 @@ func (w *world) given(subject string) (key, prefix string) {
 // issued is a key of some rights that root makes.
 func (w *world) issued(rights map[string]any) string {
 	w.t.Helper()
-	_, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+"/v1/keys",
+	_, _, body := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+"/v1/keys",
 		rights, "Authorization: Bearer "+rootKey))
 	var made struct{ Key string }
 	if err := json.Unmarshal(body, &made); err != nil || made.Key == "" {
@@ -233,7 +233,7 @@ func containsAll(t *testing.T, text string, wanted ...string) {
 // revoke ends a key.
 func (w *world) revoke(prefix string) (int, string) {
 	w.t.Helper()
-	status, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodDelete, w.url+"/v1/keys/"+prefix,
+	status, _, body := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodDelete, w.url+"/v1/keys/"+prefix,
 		map[string]any{"reason": "lost"}, "Authorization: Bearer "+rootKey))
 	return status, string(body)
 }

@@ -21,7 +21,7 @@ func (w *world) posted(body string, headers ...string) (int, string) {
 		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)
 	}
-	status, _, got := servertest.Answer(w.t, http.DefaultClient, request)
+	status, _, got := servertest.Send(w.t, http.DefaultClient, request)
 	return status, strings.TrimSpace(string(got))
 }
 

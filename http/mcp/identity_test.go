@@ -29,7 +29,7 @@ func TestOneKeyIsOnePersonOnEverySurface(t *testing.T) {
 			ask := func(method, path string, body any) (answer object) {
 				t.Helper()
 				headers := append([]string{"Accept: application/json, text/event-stream"}, c.headers...)
-				status, _, got := servertest.Answer(t, http.DefaultClient, servertest.Request(t, method, w.url+path, body, headers...))
+				status, _, got := servertest.Send(t, http.DefaultClient, servertest.Request(t, method, w.url+path, body, headers...))
 				if err := json.Unmarshal(got, &answer); err != nil || status != http.StatusOK {
 					t.Fatalf("%s as %s: %d %s", path, c.who, status, got)
 				}

@@ -429,7 +429,7 @@ func TestALessonIsForThoseForWhomLessonsOfSessionsAre(t *testing.T) {
 			if test.rule != "" {
 				root := []string{"Authorization: Bearer " + rootKey, "Annals-Tenant: " + w.tenant}
 				change := servertest.Request(t, http.MethodPut, w.url+"/v1/settings/learned-for", object{"learned_for": test.rule}, root...)
-				if status, _, body := servertest.Answer(t, http.DefaultClient, change); status != http.StatusOK {
+				if status, _, body := servertest.Send(t, http.DefaultClient, change); status != http.StatusOK {
 					t.Fatalf("%d %s", status, body)
 				}
 			}

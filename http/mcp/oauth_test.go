@@ -29,7 +29,7 @@ func TestAHostLearnsWhereToGetAToken(t *testing.T) {
 	at := hostsAt(t, mcp.OAuth{Issuer: issuer})
 	for _, path := range []string{"/mcp", "/mcp?tools=openviking"} {
 		request := servertest.Request(t, "POST", at+path, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Accept: application/json")
-		status, header, _ := servertest.Answer(t, http.DefaultClient, request)
+		status, header, _ := servertest.Send(t, http.DefaultClient, request)
 		servertest.Same(t, status, http.StatusUnauthorized)
 		challenges, err := oauthex.ParseWWWAuthenticate(header.Values("WWW-Authenticate"))
 		if err != nil || len(challenges) != 1 || challenges[0].Scheme != "bearer" {
@@ -47,14 +47,14 @@ func TestAHostLearnsWhereToGetAToken(t *testing.T) {
 	}
 
 	at = hostsAt(t, mcp.OAuth{Issuer: issuer, PublicURL: "https://example.com/kb"})
-	_, header, _ := servertest.Answer(t, http.DefaultClient, servertest.Request(t, "POST", at+"/mcp", "{}", "X-API-Key: annals_wrong"))
+	_, header, _ := servertest.Send(t, http.DefaultClient, servertest.Request(t, "POST", at+"/mcp", "{}", "X-API-Key: annals_wrong"))
 	servertest.Same(t, header.Get("WWW-Authenticate"),
 		`Bearer resource_metadata="https://example.com/kb/.well-known/oauth-protected-resource/mcp"`)
 
 	at = hostsAt(t, mcp.OAuth{})
-	status, header, _ := servertest.Answer(t, http.DefaultClient, servertest.Request[string](t, "POST", at+"/mcp", "{}"))
+	status, header, _ := servertest.Send(t, http.DefaultClient, servertest.Request[string](t, "POST", at+"/mcp", "{}"))
 	servertest.Same(t, status, http.StatusUnauthorized)
 	servertest.Same(t, header.Values("WWW-Authenticate"), []string{"Bearer"})
-	status, _, _ = servertest.Answer(t, http.DefaultClient, servertest.Request[string](t, "GET", at+mcp.MetadataPath, nil))
+	status, _, _ = servertest.Send(t, http.DefaultClient, servertest.Request[string](t, "GET", at+mcp.MetadataPath, nil))
 	servertest.Same(t, status, http.StatusNotFound)
 }

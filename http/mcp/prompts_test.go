@@ -20,7 +20,7 @@ func (w *world) asked(message string) object {
 		return piped(w.t, w, initialize, initialized, message)["p -32602"]
 	}
 	request := servertest.Request(w.t, http.MethodPost, w.url+"/mcp", message, "X-API-Key: "+w.key, "Accept: application/json, text/event-stream")
-	status, _, body := servertest.Answer(w.t, http.DefaultClient, request)
+	status, _, body := servertest.Send(w.t, http.DefaultClient, request)
 	var answer object
 	if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK {
 		w.t.Fatalf("%v, %d %s", err, status, body)

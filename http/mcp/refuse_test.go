@@ -61,7 +61,7 @@ func TestWhoIsRefusedIsToldInTheFormThatHostsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			request.Header = http.Header{"X-Api-Key": {test.key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-			status, header, body := servertest.Answer(t, http.DefaultClient, request)
+			status, header, body := servertest.Send(t, http.DefaultClient, request)
 			if status != test.status || header.Get(test.header) == "" || header.Get("Content-Type") != "application/json" || !strings.Contains(string(body), test.want) {
 				t.Errorf("%s: got %d %v %s, want %d %s", name, status, header, body, test.status, test.want)
 			}

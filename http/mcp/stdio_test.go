@@ -110,7 +110,7 @@ func TestWhatIsTooLongIsToldHowLongItMayBe(t *testing.T) {
 			return
 		}
 		request := servertest.Request(t, http.MethodPost, w.url+"/mcp", long, "X-API-Key: "+w.key, "Accept: application/json, text/event-stream")
-		status, _, body := servertest.Answer(t, http.DefaultClient, request)
+		status, _, body := servertest.Send(t, http.DefaultClient, request)
 		const want = `{"error":{"code":-32600,"message":"a message has at most 1048576 bytes"},"id":null,"jsonrpc":"2.0"}`
 		same(t, status, http.StatusRequestEntityTooLarge, body)
 		same(t, strings.TrimSpace(string(body)), want, body)

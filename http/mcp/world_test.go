@@ -114,7 +114,7 @@ func (w *world) post(path, tenant string, what object) object {
 	if tenant != "" {
 		headers = append(headers, "Annals-Tenant: "+tenant)
 	}
-	status, _, body := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+path, what, headers...))
+	status, _, body := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, http.MethodPost, w.url+path, what, headers...))
 	var made object
 	if err := json.Unmarshal(body, &made); err != nil || status != http.StatusCreated {
 		w.t.Fatalf("%s: %v, %d %v", path, err, status, made)

@@ -65,7 +65,7 @@ func (w *world) give(subject, role string) string {
 // as sends a request with a key, and fails the test unless the answer has a status.
 func (w *world) as(key, method, path string, body any, status int) (http.Header, object) {
 	w.t.Helper()
-	got, header, read := servertest.Answer(w.t, http.DefaultClient,
+	got, header, read := servertest.Send(w.t, http.DefaultClient,
 		servertest.Request(w.t, method, w.url+path, body, "Authorization: Bearer "+key))
 	if got != status {
 		w.t.Fatalf("%s %s: got %d, want %d\n%s", method, path, got, status, read)

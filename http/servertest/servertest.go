@@ -141,8 +141,8 @@ func Request[H ~string](t *testing.T, method, url string, body any, headers ...H
 	return request
 }
 
-// Answer sends a request and reads the whole answer.
-func Answer(t *testing.T, client *http.Client, request *http.Request) (status int, header http.Header, body []byte) {
+// Send sends a request and reads the whole answer.
+func Send(t *testing.T, client *http.Client, request *http.Request) (status int, header http.Header, body []byte) {
 	t.Helper()
 	response, err := client.Do(request)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/viking"
 	"github.com/annals-kb/annals/projections/extraction" // part: extraction
@@ -73,11 +73,7 @@ func TestTasksAreListedNewestFirst(t *testing.T) {
 		}
 		like(t, w.ask("GET", "/api/v1/tasks/"+ids[0], nil).object(), object{"status": "pending", "result": nil, "error": nil})
 		w.learning()
-		for deadline := time.Now().Add(time.Minute); len(listed("?status=completed")) < 3; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the tasks do not end")
-			}
-		}
+		databasetest.Until(t, "the tasks end", func() bool { return len(listed("?status=completed")) == 3 })
 	})
 }
 

@@ -99,7 +99,8 @@ func TestADirectoryHasTheDateOfTheNewestInIt(t *testing.T) {
 			t.Error("the presets are not listed")
 		}
 		w.write("viking://resources/a/one.md", "one")
-		time.Sleep(1100 * time.Millisecond) // dates are in seconds
+		written := time.Now().Unix() // dates are in seconds
+		databasetest.Until(t, "the next second", func() bool { return time.Now().Unix() > written })
 		w.write("viking://resources/a/two.md", "two")
 		files, of := dates("viking://resources/a"), dates("viking://resources")
 		newest := files["viking://resources/a/two.md"]

@@ -108,7 +108,7 @@ type answer struct {
 // ask sends a request. A body that is no string and no reader is sent as JSON.
 func (w *world) ask(method, path string, body any, headers ...header) *answer {
 	w.t.Helper()
-	status, got, read := servertest.Answer(w.t, http.DefaultClient, servertest.Request(w.t, method, w.path(path), body, headers...))
+	status, got, read := servertest.Send(w.t, http.DefaultClient, servertest.Request(w.t, method, w.path(path), body, headers...))
 	return &answer{t: w.t, what: method + " " + path, status: status, header: got, body: read}
 }
 

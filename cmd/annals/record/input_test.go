@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
 func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
@@ -19,14 +20,10 @@ func TestAPipeThatNobodyWritesIntoIsNotWaitedForAfterAnInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // whoever waits is let go
-		for {
+		databasetest.Until(t, "somebody reads the pipe", func() bool {
 			file, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-			if err == nil {
-				_ = file.Close()
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return err == nil && file.Close() == nil
+		})
 	})
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

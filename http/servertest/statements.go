@@ -1,0 +1,71 @@
+package servertest
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uptrace/bun"
+)
+
+// Statements are all that was sent to a database.
+type Statements struct {
+	mu   sync.Mutex
+	sent []string
+	from int
+}
+
+var _ bun.QueryHook = (*Statements)(nil)
+
+func (s *Statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (s *Statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, event.Query)
+}
+
+// Said are the statements so far.
+func (s *Statements) Said() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+var (
+	// tenantTable is a table whose rows belong to tenants.
+	tenantTable = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+"?(events|event_texts|requests|streams|key_uses|accesses|deliveries|webhook_secrets|former_secrets|proposals|tree|signed_checkpoints|knowledge(?:_\d+\w*)?|meaning_\d+|past\w*)\b`)
+	// ofATenant names one.
+	ofATenant = regexp.MustCompile(`'(?:default|other|_system|made-by-[\w-]+)'`)
+	// anyTenants are the questions that are asked of all: whose key it is, whether there is any, and what root
+	// asks before a rebuild; and which erasures are under way, which the server asks by itself.
+	anyTenants = regexp.MustCompile(`stream >= 'key:' AND stream < 'key;'|stream >= 'erasure:' AND stream < 'erasure;'|WITH RECURSIVE tenants|^SELECT count\(\*\), coalesce\(sum\(words\), 0\) FROM "knowledge_\d+" AS k$`)
+)
+
+// check fails the test for every statement that reads or writes rows of tenants and does not say of which.
+func (s *Statements) check(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	named, wrong := 0, map[string]bool{}
+	for _, batch := range s.sent[s.from:] {
+		for statement := range strings.SplitSeq(batch, ";\n") {
+			switch {
+			case !tenantTable.MatchString(statement), anyTenants.MatchString(statement):
+			case ofATenant.MatchString(statement):
+				named++
+			default:
+				wrong[regexp.MustCompile(`\d+`).ReplaceAllString(statement, "0")] = true
+			}
+		}
+	}
+	for statement := range wrong {
+		t.Errorf("this names no tenant:\n%.1500s", statement)
+	}
+	if named == 0 {
+		t.Error("no statement was heard that names a tenant")
+	}
+}
