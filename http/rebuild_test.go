@@ -80,7 +80,7 @@ func TestARebuildIsStartedSeenRolledBackAndRetired(t *testing.T) {
 		same(t, started.header.Get("Location"), rebuildPath)
 		like(t, started.json(), object{"version": 2.0})
 		last := w.rebuilt()
-		like(t, last, object{"state": "active", "report": object{"passed": true, "rows": object{"knowledge": 2.0}}})
+		like(t, last, object{"state": "active", "report": object{"passed": true, "items": 2.0, "differing": 0.0}})
 		same(t, w.versions(), []string{"2 active", "1 standby"})
 		w.remember("three", "written to both")
 		back := w.ask("POST", "/v1/projections/knowledge/rollback", nil).want(http.StatusOK).items()
@@ -141,9 +141,12 @@ func TestAWhatIfIsAnsweredAndThrownAway(t *testing.T) {
 		like(t, started, object{"what_if": true})
 		last := w.rebuilt()
 		if last["state"] != "retired" || last["what_if"] != true || last["active"] != 1.0 ||
-			pick(last, "report", "impact", "confidence", "lowered") != 1.0 || pick(last, "report", "impact", "confidence", "mean") == 0.0 {
+			pick(last, "report", "differing") != 1.0 || pick(last, "report", "unintended") != 0.0 {
 			t.Errorf("got %v", last)
 		}
+		like(t, pick(last, "report", "differences"), []any{object{
+			"tenant": "default", "id": "one", "before": object{"confidence": 0.75}, "after": object{"confidence": some{}},
+		}})
 		like(t, w.ask("GET", "/v1/knowledge/one", nil).want(http.StatusOK).json(),
 			object{"eval": object{"confidence": 0.75}}, "the item has become")
 	})

@@ -44,8 +44,8 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence", "expired_confidence"}) {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if got := last.Report.Changed; len(got) != 1 || got["confidence"] != 2 { // one voice is 0.5 either way
-			t.Errorf("got %v changed, want the confidence of two items", got)
+		if got := last.Report; got.Differing != 2 || got.Unintended > 0 { // one voice is 0.5 either way
+			t.Errorf("got %+v, want two items that differ as intended", got)
 		}
 		said("t3", cautious, 3)
 
@@ -55,8 +55,8 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		said("t5", cautious, 5)
 
 		// Whoever rebuilds without naming a policy keeps the one that was chosen.
-		if last = r.run(); last.Settings["confidence"] != cautious.Name || len(last.Report.Changed) > 0 {
-			t.Errorf("rebuilt with %v and %v changed", last.Settings, last.Report.Changed)
+		if last = r.run(); last.Settings["confidence"] != cautious.Name || last.Report.Differing > 0 {
+			t.Errorf("rebuilt with %v and %+v", last.Settings, last.Report)
 		}
 		said("t6", cautious, 6)
 		r.reopened(func(again *world) {
@@ -72,7 +72,7 @@ func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
 	eachLived(t, func(t *testing.T, r *rebuilding) {
 		r.corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'")
 		last := r.runFor(domain.RebuildOrder{Confidence: "wilson/1"})
-		if last.State != "failed" || last.Active != 1 || last.Report.Changed["helpful"] != 1 {
+		if last.State != "failed" || last.Active != 1 || last.Report.Unintended != 1 {
 			t.Errorf("version %d is %s with %+v, want the gate closed", last.Version, last.State, last.Report)
 		}
 	})
@@ -137,7 +137,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		last := r.run()
 		r.at("verifying", nil)
 		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"terms", "words"}) ||
-			last.Report.Changed["terms"] != 3 {
+			last.Report.Differing != 3 {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
 		finds("rebuilt", exact...)
@@ -156,7 +156,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		finds("gone back", "late", "later", "long", "singular")
 		must(r.base.Versions.Rollback(t.Context()))(t)
 		finds("gone forward again", "late", "long", "singular")
-		if last = r.run(); last.State != "active" || len(last.Report.Changed) > 0 {
+		if last = r.run(); last.State != "active" || last.Report.Differing > 0 {
 			t.Errorf("rebuilt once more, version %d is %s with %+v", last.Version, last.State, last.Report)
 		}
 	})
