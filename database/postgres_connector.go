@@ -96,8 +96,8 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	if err != nil {
 		return nil, err
 	}
-	l, asked := ctx.Value(dialling{}).(*line)
-	if tcp, isRaw := conn.(syscall.Conn); asked && isRaw {
+	l, found := ctx.Value(dialling{}).(*line)
+	if tcp, isRaw := conn.(syscall.Conn); found && isRaw {
 		l.raw, err = tcp.SyscallConn()
 	}
 	return conn, err

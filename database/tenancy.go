@@ -29,8 +29,8 @@ func ForEveryTenant(ctx context.Context) context.Context { return ForTenant(ctx,
 
 // confinement is the statement that sets the visible tenant; empty if the context names none.
 func confinement(ctx context.Context) string {
-	tenant, said := ctx.Value(tenancy{}).(string)
-	if !said {
+	tenant, found := ctx.Value(tenancy{}).(string)
+	if !found {
 		return ""
 	}
 	return string(append(AppendString([]byte("SET LOCAL annals.tenant = "), tenant), ";\n"...))

@@ -44,15 +44,15 @@ func (e Event) Metadata() EventMetadata {
 
 // Mentions tells whether the strings in the data and the text of the event contain all words, which are in lower case.
 func (e Event) Mentions(words []string) bool {
-	var said strings.Builder
+	var text strings.Builder
 	note := func(s RecordedString) string {
-		said.WriteString(strings.ToLower(s.Value) + "\n")
+		text.WriteString(strings.ToLower(s.Value) + "\n")
 		return s.Value
 	}
 	RewriteRecordedText(e.Data, note)
 	RewriteRecordedText(e.Text, note)
 	for _, word := range words {
-		if !strings.Contains(said.String(), word) {
+		if !strings.Contains(text.String(), word) {
 			return false
 		}
 	}

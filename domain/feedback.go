@@ -10,12 +10,12 @@ import (
 // item.
 type GiveFeedback struct {
 	Target
-	Verdict Verdict
-	Query   string
-	TraceID string
-	Outcome string
-	Said    bool      // the voter said the same in the session task TraceID
-	Day     time.Time // the vote's day (UTC); if zero, a vote with a trace has no daily limit
+	Verdict  Verdict
+	Query    string
+	TraceID  string
+	Outcome  string
+	Repeated bool      // the voter said the same in the session task TraceID
+	Day      time.Time // the vote's day (UTC); if zero, a vote with a trace has no daily limit
 }
 
 // Validate names every bad field at once.
@@ -29,7 +29,7 @@ func (c GiveFeedback) Validate() error {
 }
 
 func (c GiveFeedback) ballot() string {
-	if c.Said {
+	if c.Repeated {
 		return sessionBallot + c.TraceID
 	}
 	return BallotOf(c.TraceID, c.Day)

@@ -19,7 +19,7 @@ type Candidate struct {
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
 	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
 	Reasons    []string // what raised its score beyond its own text, in words
-	Said       string   // its text: the same for copies; empty if that does not count
+	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
 // Hit is a ranked candidate.
@@ -105,9 +105,9 @@ func Convincing(hits []Hit) (kept []Hit, weak bool) {
 func withoutCopies(hits []Hit, audience Audience) []Hit {
 	kept, at := hits[:0], map[string]int{}
 	for _, h := range hits {
-		i, copied := at[h.Said]
-		if h.Said == "" || !copied {
-			at[h.Said], kept = len(kept), append(kept, h)
+		i, copied := at[h.Statement]
+		if h.Statement == "" || !copied {
+			at[h.Statement], kept = len(kept), append(kept, h)
 			continue
 		}
 		h.Copies = kept[i].Copies + 1

@@ -118,7 +118,7 @@ func TestCopiesCountOnceInTheNearestScope(t *testing.T) {
 			candidates = append(candidates, candidate(fmt.Sprint("copy", i), 0.9, Public))
 		}
 		for i := range candidates[1:] {
-			candidates[i+1].Said = "the same"
+			candidates[i+1].Statement = "the same"
 		}
 		hits := Rank(candidates, everyone, order, 0, 2)
 		if diff := cmp.Diff(ids(hits), []string{"team", "other"}); diff != "" || hits[0].Copies != 13 {

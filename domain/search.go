@@ -105,10 +105,10 @@ type Filter struct {
 // an older item may have them so.
 func (f Filter) Tagged() []Tags {
 	all := append([]Tags{f.Tags}, f.Also...)
-	for i, given := range all {
-		all[i] = given.normal()
+	for i, tags := range all {
+		all[i] = tags.normal()
 		for key := range all[i] {
-			all[i][key] = append(all[i][key], slices.DeleteFunc(slices.Clone(given[key]), func(value string) bool {
+			all[i][key] = append(all[i][key], slices.DeleteFunc(slices.Clone(tags[key]), func(value string) bool {
 				return slices.Contains(all[i][key], value)
 			})...)
 		}

@@ -42,8 +42,8 @@ func (c AddMessages) Validate() error {
 	if len(c.Messages) < 1 || len(c.Messages) > MaxMessages {
 		p.Add("messages", "must be 1 to %d, are %d", MaxMessages, len(c.Messages))
 	}
-	for i, said := range c.Messages {
-		said.check(&p, fmt.Sprintf("messages[%d].", i))
+	for i, message := range c.Messages {
+		message.check(&p, fmt.Sprintf("messages[%d].", i))
 	}
 	return p.Err()
 }
@@ -114,9 +114,10 @@ func (c AddMessages) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, err
 	}
 	facts := c.opened(s, c.Agent)
-	for i, said := range c.Messages {
+	for i, message := range c.Messages {
 		facts = append(facts, MessageAdded{
-			Number: s.Number + int64(i) + 1, Role: said.Role, Tokens: said.Tokens, At: said.At, Message: said.Message,
+			Number: s.Number + int64(i) + 1, Role: message.Role, Tokens: message.Tokens,
+			At: message.At, Message: message.Message,
 		})
 	}
 	return facts, nil

@@ -45,7 +45,7 @@ type Known struct {
 // decideSimilar refuses the new item or relates it to its duplicates. Items that changed or left since the caller found
 // them do not count. A search may miss the same text among many that resemble it, so it is looked up.
 func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
-	var said []string
+	var reasons []string
 	var found []SimilarItem
 	for _, s := range c.Similar {
 		k := dc.Knowledge(s.ID)
@@ -56,20 +56,21 @@ func (c Remember) decideSimilar(dc DecisionContext) (links []Fact, err error) {
 		case c.OnSimilar == LinkSimilar && s.Kind == Duplicate:
 			links = append(links, Linked{To: s.ID})
 		case c.OnSimilar == RefuseSimilar && s.Kind == Duplicate:
-			said, found = append(said, s.ID+" says the same"), append(found, s)
+			reasons, found = append(reasons, s.ID+" says the same"), append(found, s)
 		case c.OnSimilar == RefuseSimilar:
-			said, found = append(said, s.ID+" contradicts it"), append(found, s)
+			reasons, found = append(reasons, s.ID+" contradicts it"), append(found, s)
 		}
 	}
 	if k := c.repeated(dc); k != nil && c.OnSimilar == VoteSimilar {
 		return nil, &Known{Refuse(ErrSimilar, "%s says the same", k.ID), *k}
-	} else if k != nil && len(said) == 0 {
-		said, found = append(said, k.ID+" says the same"), append(found, SimilarItem{ID: k.ID, Kind: Duplicate, Score: 1})
+	} else if k != nil && len(reasons) == 0 {
+		reasons = append(reasons, k.ID+" says the same")
+		found = append(found, SimilarItem{ID: k.ID, Kind: Duplicate, Score: 1})
 	}
-	if len(said) == 0 {
+	if len(reasons) == 0 {
 		return links, nil
 	}
-	refusal := Refuse(ErrSimilar, "%s", strings.Join(said, ", ")).
+	refusal := Refuse(ErrSimilar, "%s", strings.Join(reasons, ", ")).
 		WithFix("vote for that item, revise or supersede it, or remember this one with on_similar=report")
 	refusal.Similar = found
 	return nil, refusal

@@ -164,16 +164,16 @@ type Subscribe struct {
 // Complete fills in defaults and names every bad field at once.
 func (c Subscribe) Complete() (Subscribe, error) {
 	var p Problems
-	given := 0
+	count := 0
 	for field, value := range map[string]string{
 		"scope": string(c.Follow.Scope), "item": c.Follow.Item, "tag": c.Follow.Tag, "query": c.Follow.Query,
 	} {
 		if value != "" {
-			given++
+			count++
 			atMost(&p, field, value, maxFollowed)
 		}
 	}
-	if given != 1 {
+	if count != 1 {
 		p.Add("scope", "must be given, or one of item, tag and query in its place")
 	}
 	if c.Follow.Scope != "" {

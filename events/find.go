@@ -225,14 +225,14 @@ func recordedAt(ctx context.Context, db database.Querier, tenant string, positio
 // that no event of the tenant has.
 func (f Finder) Causes(ctx context.Context, tenant string, ids []string) (map[string]domain.Event, error) {
 	const most = 1000 // events, whatever the ids
-	known, asked := map[string]domain.Event{}, map[string]bool{}
+	known, seen := map[string]domain.Event{}, map[string]bool{}
 	for range domain.MaxCauses {
 		var fresh []string
 		for _, id := range ids {
-			if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id || asked[id] || len(asked) >= most {
+			if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id || seen[id] || len(seen) >= most {
 				continue
 			}
-			asked[id] = true
+			seen[id] = true
 			fresh = append(fresh, id)
 		}
 		if len(fresh) == 0 {

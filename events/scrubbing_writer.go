@@ -79,15 +79,15 @@ func (e *ScrubbingWriter) Rules(ctx context.Context, tenant string) (domain.Scru
 }
 
 // Clean is a text of a tenant after scrubbing.
-func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, said string) (string, error) {
+func (e *ScrubbingWriter) Clean(ctx context.Context, tenant, text string) (string, error) {
 	if !e.scrub {
-		return said, nil
+		return text, nil
 	}
 	rules, err := e.tenantRules(ctx, tenant)
 	if err != nil {
 		return "", err
 	}
-	clean, _, err := rules.scrubber.Scrub(ctx, said)
+	clean, _, err := rules.scrubber.Scrub(ctx, text)
 	return clean, err
 }
 
@@ -146,7 +146,7 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 	if erases || keyed || tenant == domain.DefaultTenant || tenant == domain.SystemTenant {
 		return nil
 	}
-	if err, asked := known[tenant]; asked {
+	if err, found := known[tenant]; found {
 		return err
 	}
 	stream, err := e.log.Reader.State(
@@ -161,17 +161,17 @@ func (e *ScrubbingWriter) closed(ctx context.Context, s domain.Submission, known
 
 // admit is the scrubbed command, and the count of redactions.
 func (e *ScrubbingWriter) admit(
-	ctx context.Context, by domain.Principal, given domain.Command,
+	ctx context.Context, by domain.Principal, submitted domain.Command,
 ) (domain.Command, map[string]int, error) {
-	if change, changes := given.(domain.ChangeScrubbing); changes {
+	if change, changes := submitted.(domain.ChangeScrubbing); changes {
 		_, err := scrubberOf(change.Rules)
-		return given, nil, err
+		return submitted, nil, err
 	}
-	written, isWritten := given.(domain.TextCommand)
+	written, isWritten := submitted.(domain.TextCommand)
 	if !isWritten || !e.scrub {
-		return given, nil, nil
+		return submitted, nil, nil
 	}
-	scrubber, err := e.scrubberFor(ctx, by.Tenant, given)
+	scrubber, err := e.scrubberFor(ctx, by.Tenant, submitted)
 	if err != nil {
 		return nil, nil, err
 	}

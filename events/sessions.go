@@ -36,15 +36,15 @@ func (r SessionReader) Messages(
 		bound = " AND e.version < ?"
 		args = append(args, before)
 	}
-	said, err := queryEvents(ctx, r.log.db, `
+	messages, err := queryEvents(ctx, r.log.db, `
 		WHERE e.tenant = ? AND e.stream = ? AND e.name = ?`+bound+`
 		ORDER BY e.version DESC
 		LIMIT ?`, append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", Unavailable(err))
 	}
-	slices.Reverse(said)
-	return said, nil
+	slices.Reverse(messages)
+	return messages, nil
 }
 
 // ContextsThatHelped are the contexts reported as helpful in a session since the previous commit, each URI once.

@@ -175,13 +175,13 @@ const onlyForNow = "is for the present: leave out as_of"
 
 // onlyNow names the filters that a list of the past cannot have.
 func (in *Filtering) onlyNow(found *domain.Problems) {
-	for _, one := range []struct{ name, given string }{
+	for _, one := range []struct{ name, value string }{
 		{"min_confidence", string(in.MinConfidence)},
 		{"max_confidence", string(in.MaxConfidence)},
 		{"contested", string(in.Contested)},
 		{"expired", string(in.Expired)},
 	} {
-		if one.given != "" {
+		if one.value != "" {
 			found.Add(one.name, onlyForNow)
 		}
 	}
@@ -239,12 +239,12 @@ func facetOf(f domain.Facet) api.Facet {
 var listNames = map[string]string{"types": "type", "tags": "tag"}
 
 // tagsOf parses tags of the form key:value; without a colon it is a label.
-func tagsOf(given []string) domain.Tags {
-	if len(given) == 0 {
+func tagsOf(input []string) domain.Tags {
+	if len(input) == 0 {
 		return nil
 	}
 	tags := domain.Tags{}
-	for _, tag := range given {
+	for _, tag := range input {
 		key, value := domain.CutTag(tag, ":")
 		tags[key] = append(tags[key], value)
 	}

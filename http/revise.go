@@ -36,7 +36,7 @@ type patch struct {
 }
 
 func (s *Server) revise(ctx context.Context, c *serve.Call, in *serve.ItemInput) (*serve.Reply, error) {
-	given, err := serve.ReadBody[patch](c, serve.PatchType)
+	change, err := serve.ReadBody[patch](c, serve.PatchType)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func (s *Server) revise(ctx context.Context, c *serve.Call, in *serve.ItemInput)
 	for try := 1; ; try++ {
 		var merged bool
 		receipt, err := c.Change(ctx, in.ID, func(t domain.Target) (domain.Command, error) {
-			merged = t.Revisions == nil && given.merges()
-			return s.revision(ctx, c, t, given)
+			merged = t.Revisions == nil && change.merges()
+			return s.revision(ctx, c, t, change)
 		})
 		// Another change came between the merge and the write. The caller asked for no revision, so it tries again.
 		if merged && errors.Is(err, domain.ErrPrecondition) && try < tries {
@@ -60,10 +60,10 @@ const never = math.MaxInt64
 
 // revision is the command of a patch. It merges tags and meta with those of the item; then the command is for that
 // revision only.
-func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, given patch) (domain.Command, error) {
+func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, change patch) (domain.Command, error) {
 	var found domain.Problems
-	command := given.command(t, &found)
-	if given.merges() {
+	command := change.command(t, &found)
+	if change.merges() {
 		k, err := s.items.Existing(ctx, c, t.ID)
 		switch {
 		case err != nil && (c.Key == "" || !errors.Is(err, domain.ErrDeleted)):
@@ -74,7 +74,7 @@ func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, g
 		if t.Revisions == nil || slices.Contains(t.Revisions, k.Revision) {
 			command.Revisions = []int64{k.Revision}
 		}
-		given.merge(&command, k, &found)
+		change.merge(&command, k, &found)
 	}
 	return command, serve.Merge(found, command.Validate())
 }
@@ -157,15 +157,15 @@ type forgetInput struct {
 }
 
 func (s *Server) forget(ctx context.Context, c *serve.Call, in *forgetInput) (*serve.Receipt, error) {
-	given, err := serve.ReadAny[api.Reason](c)
+	reason, err := serve.ReadAny[api.Reason](c)
 	if err != nil {
 		return nil, err
 	}
 	erase := serve.Value(in.Erase.Read(&c.Found, "erase"))
 	switch {
-	case erase && in.Reason+given.Reason != "":
+	case erase && in.Reason+reason.Reason != "":
 		c.Found.Add("reason", "is for forgetting; erasing takes a reason_code, which stays for ever")
-	case !erase && in.Reason != "" && given.Reason != "":
+	case !erase && in.Reason != "" && reason.Reason != "":
 		c.Found.Add("reason", "is given twice")
 	}
 	if !erase {
@@ -177,7 +177,7 @@ func (s *Server) forget(ctx context.Context, c *serve.Call, in *forgetInput) (*s
 				ReasonCode: in.ReasonCode, LegalBasis: in.LegalBasis, RequestedBy: in.RequestedBy, Ticket: in.Ticket,
 			}}.Complete()
 		}
-		command := domain.Delete{Target: t, Reason: in.Reason + given.Reason}
+		command := domain.Delete{Target: t, Reason: in.Reason + reason.Reason}
 		return command, command.Validate()
 	})
 	if err != nil {
@@ -189,13 +189,13 @@ func (s *Server) forget(ctx context.Context, c *serve.Call, in *forgetInput) (*s
 // onlyForgetting notes the fields of an erasure in a request without erase=true, whose caller would expect an
 // erasure.
 func (in *forgetInput) onlyForgetting(found *domain.Problems) {
-	for _, ground := range []struct{ name, given string }{
+	for _, ground := range []struct{ name, value string }{
 		{"reason_code", in.ReasonCode},
 		{"legal_basis", in.LegalBasis},
 		{"requested_by", in.RequestedBy},
 		{"ticket", in.Ticket},
 	} {
-		if ground.given != "" {
+		if ground.value != "" {
 			found.Add(ground.name, "is for erase=true; forgetting takes a reason")
 		}
 	}

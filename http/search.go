@@ -20,7 +20,7 @@ type searchInput struct {
 }
 
 func (s *Server) search(
-	ctx context.Context, c *serve.Call, asked *searchInput,
+	ctx context.Context, c *serve.Call, input *searchInput,
 ) (*serve.Output[api.SearchAnswer], error) {
 	in, err := serve.ReadBody[api.Search](c)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Server) search(
 	if err := serve.Merge(c.Found, serve.Renamed(err, names)); err != nil {
 		return nil, err
 	}
-	if err := s.items.Await(ctx, c, asked.Waiting, true); err != nil {
+	if err := s.items.Await(ctx, c, input.Waiting, true); err != nil {
 		return nil, err
 	}
 	if at, err = s.log.Resolve(ctx, c, at); err != nil {

@@ -155,8 +155,8 @@ func (p *Pair) start(c *cluster) {
 	p.t.Cleanup(func() {
 		p.kill(c)
 		if p.t.Failed() {
-			said, _ := os.ReadFile(log.Name())
-			p.t.Logf("the %s:\n%s", c.name, said)
+			output, _ := os.ReadFile(log.Name())
+			p.t.Logf("the %s:\n%s", c.name, output)
 		}
 	})
 	p.until("the "+c.name+" answers", func() bool {

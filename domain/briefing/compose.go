@@ -106,7 +106,7 @@ func (t *telling) left() int { return t.room - text.Tokens(t.String()) }
 // is cut.
 func (t *telling) line(i int, cut bool) {
 	line := t.items[i].line
-	for tokens := said / 2; !t.tell(i, line) && cut && tokens > 5; tokens /= 2 {
+	for tokens := stated / 2; !t.tell(i, line) && cut && tokens > 5; tokens /= 2 {
 		line = text.Abstract(line, tokens)
 	}
 }

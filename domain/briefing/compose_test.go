@@ -186,11 +186,11 @@ func TestALongItemIsToldByItsAbstractAndADoubtfulOneWithTheDoubt(t *testing.T) {
 	s.items[0].Knowledge.Text.URI = "viking://agent/memories/patterns/long.md"
 	told := s.best()[0]
 	bullet := told.bullet(told.line)
-	if text.Tokens(bullet) > said+30 || !strings.HasSuffix(bullet,
+	if text.Tokens(bullet) > stated+30 || !strings.HasSuffix(bullet,
 		" (reported stale by 1) <viking://agent/memories/patterns/long.md>") {
 		t.Errorf("%d tokens: %s", text.Tokens(bullet), bullet)
 	}
-	if content := told.Knowledge.Text.Content; text.Tokens(content) > said {
+	if content := told.Knowledge.Text.Content; text.Tokens(content) > stated {
 		t.Errorf("the item brings along %d tokens: %s", text.Tokens(content), content)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // The tokens of an item's first line: its content or abstract, and the beginning of its task.
 const (
-	said   = 120
+	stated = 120
 	titled = 30
 )
 
@@ -81,7 +81,7 @@ func (s *selection) best() []picked {
 		}
 		seen[found.ID] = true
 		written := &found.Knowledge.Text
-		written.Abstract = cmp.Or(written.Abstract, abstractOf(found.Knowledge, said))
+		written.Abstract = cmp.Or(written.Abstract, abstractOf(found.Knowledge, stated))
 		domain.Abstract.Trim(found.Knowledge)
 		if shorter >= 0 { // it replaces the item that it contains
 			chosen[shorter] = next
@@ -109,7 +109,7 @@ func arranged(chosen []picked) []picked {
 func (s *selection) pick(found domain.Found) picked {
 	k := found.Knowledge
 	next := picked{Briefed: domain.Briefed{Found: found, Aspect: domain.AspectOf(k)}, content: k.Text.Content}
-	next.line = next.titled(abstractOf(k, said))
+	next.line = next.titled(abstractOf(k, stated))
 	if s.foreign(k) {
 		next.whose = k.Owner
 		next.Aspect = domain.Background
@@ -119,8 +119,8 @@ func (s *selection) pick(found domain.Found) picked {
 	}
 	for _, id := range k.DisputedBy[:min(len(k.DisputedBy), mostAgainst)] {
 		if other := s.others[id]; other != nil {
-			said := picked{Briefed: domain.Briefed{Found: domain.Found{Knowledge: other}}}
-			next.against = append(next.against, said.titled(abstractOf(other, 40))+" <"+other.Text.URI+">")
+			opponent := picked{Briefed: domain.Briefed{Found: domain.Found{Knowledge: other}}}
+			next.against = append(next.against, opponent.titled(abstractOf(other, 40))+" <"+other.Text.URI+">")
 		}
 	}
 	return next
@@ -175,11 +175,11 @@ func archived(k *domain.Knowledge) bool {
 // repeats tells whether another item contains all that an item says. An item about a failure and one about a success
 // never repeat each other, unless their words are the same.
 func repeats(item, other picked) bool {
-	said, all := normal(item.line), normal(other.line)
-	if said == all {
+	line, all := normal(item.line), normal(other.line)
+	if line == all {
 		return true
 	}
-	return (item.Aspect == domain.Failures) == (other.Aspect == domain.Failures) && states(all, said)
+	return (item.Aspect == domain.Failures) == (other.Aspect == domain.Failures) && states(all, line)
 }
 
 // normal is a line in lower case, without a full stop at the end.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -29,8 +30,8 @@ type Payload struct {
 // kinds are the encodings of all facts, by name.
 type kinds map[string]*kind
 
-// known are the kinds of this program.
-var known = kindsOf(domain.Facts(), converted(writeRevised, readRevised))
+// known are the kinds of this program. They are made at first use: most commands need none.
+var known = sync.OnceValue(func() kinds { return kindsOf(domain.Facts(), converted(writeRevised, readRevised)) })
 
 // kindsOf are the encodings of facts whose structs have the tags, and others.
 func kindsOf(facts []domain.Fact, others ...*kind) kinds {
@@ -79,10 +80,10 @@ func kindOf(
 }
 
 // Names lists the names of all facts, in order.
-func Names() []string { return slices.Sorted(maps.Keys(known)) }
+func Names() []string { return slices.Sorted(maps.Keys(known())) }
 
 // Encode encodes a fact. The bytes are recorded and hashed unchanged.
-func Encode(fact domain.Fact) (Payload, error) { return known.encode(fact) }
+func Encode(fact domain.Fact) (Payload, error) { return known().encode(fact) }
 
 func (all kinds) encode(fact domain.Fact) (Payload, error) {
 	k, found := all[fact.Name()]
@@ -106,7 +107,7 @@ func (all kinds) encode(fact domain.Fact) (Payload, error) {
 
 // Decode decodes a fact of any schema version up to the current one. Without its text, the fact's text fields are
 // empty. The error matches [ErrUnknownFact] if a newer program wrote the event.
-func Decode(p Payload) (domain.Fact, error) { return known.decode(p) }
+func Decode(p Payload) (domain.Fact, error) { return known().decode(p) }
 
 func (all kinds) decode(p Payload) (domain.Fact, error) {
 	k, found := all[p.Name]

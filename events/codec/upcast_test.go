@@ -20,7 +20,7 @@ type reportedLater struct {
 
 // afterwards are the kinds of such a release.
 func afterwards() kinds {
-	later := maps.Clone(known)
+	later := maps.Clone(known())
 	k := converted(
 		func(f domain.ReportedStale) reportedLater {
 			return reportedLater{[]domain.Entity{f.Reporter}, f.Reason}

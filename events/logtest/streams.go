@@ -213,10 +213,10 @@ func (r reading) Decide(book domain.DecisionContext, now time.Time) ([]domain.Fa
 func strictStreams(w *world) {
 	w.mixed()
 	for name, c := range map[string]domain.Command{
-		"a fact about knowledge":    said{"projection:p", domain.Deleted{}},
-		"a fact about a projection": said{"knowledge:k", domain.ProjectionRetired{Version: 1}},
-		"what cannot follow":        said{"projection:p", domain.ProjectionRetired{Version: 9}},
-		"a kind nobody knows":       said{"dream:x", domain.ProjectionRetired{Version: 1}},
+		"a fact about knowledge":    recording{"projection:p", domain.Deleted{}},
+		"a fact about a projection": recording{"knowledge:k", domain.ProjectionRetired{Version: 1}},
+		"what cannot follow":        recording{"projection:p", domain.ProjectionRetired{Version: 9}},
+		"a kind nobody knows":       recording{"dream:x", domain.ProjectionRetired{Version: 1}},
 	} {
 		if _, err := w.log.Submit(w.Context(), w.submission(c)); err == nil {
 			w.Errorf("%s was recorded", name)
@@ -227,15 +227,15 @@ func strictStreams(w *world) {
 	}
 }
 
-// said records a fact without a decision.
-type said struct {
+// recording records a fact without a decision.
+type recording struct {
 	stream string
 	fact   domain.Fact
 }
 
-func (s said) Stream() string      { return s.stream }
-func (s said) Reads() domain.Reads { return domain.Reads{} }
+func (s recording) Stream() string      { return s.stream }
+func (s recording) Reads() domain.Reads { return domain.Reads{} }
 
-func (s said) Decide(domain.DecisionContext, time.Time) ([]domain.Fact, error) {
+func (s recording) Decide(domain.DecisionContext, time.Time) ([]domain.Fact, error) {
 	return []domain.Fact{s.fact}, nil
 }

@@ -110,8 +110,8 @@ func (x *fileVerifier) begin(m *manifest) {
 		x.fault(m.After, Export, "the manifest does not say what the tree was before the first event")
 	}
 	for _, text := range m.Earlier {
-		said, _, _ := strings.Cut(text, "\n\n")
-		c, err := parse(said + "\n")
+		body, _, _ := strings.Cut(text, "\n\n")
+		c, err := parse(body + "\n")
 		if err != nil || c.Size <= m.After || c.Size >= m.Through || len(x.signed) > 0 &&
 			c.Size < x.signed[len(x.signed)-1].size {
 			x.fault(m.Through, Export, "an earlier checkpoint of the manifest cannot be read, or is out of place")

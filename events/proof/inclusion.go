@@ -75,13 +75,13 @@ func (c Certificate) matches(hash []byte) error {
 	if sum := sha256.Sum256(one.of(one.records[0].canonical)); !bytes.Equal(sum[:], hash) {
 		return errors.New("the record is another than the one with this hash")
 	}
-	for _, said := range []struct{ name, outside, inside string }{
+	for _, claim := range []struct{ name, outside, inside string }{
 		{"event_id", c.EventID, c.Record.EventID},
 		{"stream", c.Stream, c.Record.Stream},
 		{"hash", strings.ToLower(c.Hash), strings.ToLower(cmp.Or(c.Record.Hash, c.Hash))}, // of the record it is computed
 	} {
-		if said.outside != "" && said.outside != said.inside {
-			return fmt.Errorf("%s is another than that of the record, which is %s", said.name, said.inside)
+		if claim.outside != "" && claim.outside != claim.inside {
+			return fmt.Errorf("%s is another than that of the record, which is %s", claim.name, claim.inside)
 		}
 	}
 	return nil
@@ -90,13 +90,13 @@ func (c Certificate) matches(hash []byte) error {
 // repeats refuses a certificate whose plain fields differ from the signed checkpoint, for readers that do not parse
 // notes.
 func (c Certificate) repeats(signed domain.Checkpoint) error {
-	said, tenant := c.Checkpoint, signed.Origin[strings.LastIndexByte(signed.Origin, '/')+1:]
+	checkpoint, tenant := c.Checkpoint, signed.Origin[strings.LastIndexByte(signed.Origin, '/')+1:]
 	switch {
-	case said.Origin != "" && said.Origin != signed.Origin:
+	case checkpoint.Origin != "" && checkpoint.Origin != signed.Origin:
 		return fmt.Errorf("the checkpoint's origin is not what was signed, which is %s", signed.Origin)
-	case said.Size != nil && *said.Size != signed.Size:
+	case checkpoint.Size != nil && *checkpoint.Size != signed.Size:
 		return fmt.Errorf("the checkpoint's size is not what was signed, which is %d", signed.Size)
-	case said.Root != "" && said.Root != base64.StdEncoding.EncodeToString(signed.Root[:]):
+	case checkpoint.Root != "" && checkpoint.Root != base64.StdEncoding.EncodeToString(signed.Root[:]):
 		return errors.New("the checkpoint's root is not what was signed")
 	case c.Record != nil && c.Record.Tenant != tenant:
 		return fmt.Errorf("the record is of another tenant than the checkpoint, which is of %s", tenant)

@@ -35,11 +35,11 @@ func (l *databaseVerifier) missingTenants(ctx context.Context, logged []string) 
 	}
 	naming := map[string][]string{}
 	for _, table := range listed {
-		question, isAsked := tenantQueries[table]
+		question, known := tenantQueries[table]
 		if tenantTable.MatchString(table) {
-			question, isAsked = tenantsIn(table), true
+			question, known = tenantsIn(table), true
 		}
-		if !isAsked {
+		if !known {
 			continue
 		}
 		named, dropped, err := l.ask(ctx, question)
@@ -166,17 +166,17 @@ func namesIn(ctx context.Context, db database.Querier, query string, args ...any
 
 // recordedDigest is the digest of an item's file in the text of its first event; empty if there is none.
 func recordedDigest(text []byte) string {
-	var said struct {
+	var event struct {
 		Meta struct {
 			Bytes struct {
 				SHA256 string `json:"sha256"`
 			} `json:"bytes"`
 		} `json:"meta"`
 	}
-	if json.Unmarshal(text, &said) != nil {
+	if json.Unmarshal(text, &event) != nil {
 		return ""
 	}
-	return said.Meta.Bytes.SHA256
+	return event.Meta.Bytes.SHA256
 }
 
 // files compares the stored files with their digests in the log.

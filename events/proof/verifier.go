@@ -169,13 +169,13 @@ func (e *verifier) texts(c *chunk, r *record) {
 		!strings.HasSuffix(name, ".redacted") {
 		return
 	}
-	var said struct {
+	var erasure struct {
 		Events []string `json:"events"`
 	}
-	if err := json.Unmarshal(c.of(r.data), &said); err != nil {
+	if err := json.Unmarshal(c.of(r.data), &erasure); err != nil {
 		e.fault(r.position, Text, "which texts were erased cannot be read")
 	}
-	for _, id := range said.Events {
+	for _, id := range erasure.Events {
 		if _, isMissing := e.missing[id]; isMissing {
 			delete(e.missing, id)
 			e.tenant.Erased++

@@ -80,8 +80,8 @@ func IsCheckpoint(text string) bool {
 }
 
 func readKept(text string) (domain.Checkpoint, error) {
-	said, _, _ := strings.Cut(text, "\n\n")
-	return parse(said + "\n")
+	body, _, _ := strings.Cut(text, "\n\n")
+	return parse(body + "\n")
 }
 
 // outside are the checkpoints from elsewhere, by tenant.

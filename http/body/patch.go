@@ -51,7 +51,7 @@ func (t *TagPatch) decodeValues(r *reader, key string) {
 		value := string(written)
 		r.enter(step{name: Shorten(value)})
 		defer r.leave()
-		switch given := string(r.value()); given {
+		switch literal := string(r.value()); literal {
 		case "true":
 			t.add = append(t.add, tagged{key, value})
 		case "null":

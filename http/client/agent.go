@@ -173,8 +173,8 @@ const (
 func ComposeQuery(task string, history []Message) string {
 	var turns []string
 	for _, m := range slices.Backward(history) {
-		if said := strings.TrimSpace(m.Content); m.Role == "user" && said != "" {
-			turns = append(turns, said)
+		if content := strings.TrimSpace(m.Content); m.Role == "user" && content != "" {
+			turns = append(turns, content)
 		}
 		if len(turns) == lastTurns {
 			break

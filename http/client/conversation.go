@@ -24,12 +24,12 @@ type ConversationConfig struct {
 type Conversation struct {
 	cfg ConversationConfig
 
-	mu      sync.Mutex
-	said    []Message // the messages of the last [Conversation.Store]
-	stored  []Message // the last messages that the server has
-	timer   *time.Timer
-	closed  bool
-	running sync.WaitGroup
+	mu       sync.Mutex
+	messages []Message // the messages of the last [Conversation.Store]
+	stored   []Message // the last messages that the server has
+	timer    *time.Timer
+	closed   bool
+	running  sync.WaitGroup
 
 	storing sync.Mutex // held while storing a batch
 	waiting bool       // the server has messages that were not committed
@@ -53,7 +53,7 @@ func (c *Conversation) Store(messages []Message) {
 	if c.closed {
 		return
 	}
-	c.said = c.worth(messages)
+	c.messages = c.worth(messages)
 	if c.timer != nil && c.timer.Stop() {
 		c.running.Done()
 	}
@@ -106,13 +106,13 @@ func (c *Conversation) flush(ctx context.Context) error {
 	c.storing.Lock()
 	defer c.storing.Unlock()
 	c.mu.Lock()
-	said, fresh := c.said, unseen(c.stored, c.said)
+	messages, fresh := c.messages, unseen(c.stored, c.messages)
 	c.mu.Unlock()
 	err := error(nil)
 	if len(fresh) > 0 {
 		if err = c.cfg.Client.Say(ctx, c.cfg.Session, fresh...); err == nil {
 			c.mu.Lock()
-			c.stored = said
+			c.stored = messages
 			c.mu.Unlock()
 			c.waiting = true
 		}
@@ -127,12 +127,12 @@ func (c *Conversation) flush(ctx context.Context) error {
 	return err
 }
 
-// unseen is the part of said after the messages that stored ends with.
-func unseen(stored, said []Message) []Message {
-	for n := min(len(stored), len(said)); n > 0; n-- {
-		if slices.Equal(stored[len(stored)-n:], said[:n]) {
-			return said[n:]
+// unseen is the part of messages after those that stored ends with.
+func unseen(stored, messages []Message) []Message {
+	for n := min(len(stored), len(messages)); n > 0; n-- {
+		if slices.Equal(stored[len(stored)-n:], messages[:n]) {
+			return messages[n:]
 		}
 	}
-	return said
+	return messages
 }

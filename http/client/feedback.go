@@ -35,7 +35,7 @@ const mostTools = 30
 
 // Succeeded stores what worked, so that the server extracts knowledge from it. It returns false if that failed.
 func (a *Agent) Succeeded(ctx context.Context, o Outcome) bool {
-	messages := []Message{{"user", o.Task}, {"assistant", said("Final response: ", o.Response)}}
+	messages := []Message{{"user", o.Task}, {"assistant", labelled("Final response: ", o.Response)}}
 	messages = append(messages, a.circumstances(o)...)
 	for _, skill := range o.Skills {
 		messages = append(messages, Message{"assistant", "Skill '" + skill.Name + "' evolved: " + skill.Description})
@@ -48,13 +48,13 @@ func (a *Agent) Failed(ctx context.Context, o Outcome) bool {
 	messages := []Message{
 		{"assistant", "POLARITY: negative — this is the record of a task that failed"},
 		{"user", o.Task},
-		{"assistant", said("Failure reason: ", o.Failure)},
+		{"assistant", labelled("Failure reason: ", o.Failure)},
 	}
 	return a.tell(ctx, a.cfg.Sessions+"-neg-"+named(o.TaskID), append(messages, a.circumstances(o)...))
 }
 
-// said is what followed by text; empty without text.
-func said(what, text string) string {
+// labelled is what followed by text; empty without text.
+func labelled(what, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}

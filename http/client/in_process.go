@@ -26,29 +26,29 @@ func (i handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	asked := r.Clone(r.Context())
-	asked.RequestURI, asked.RemoteAddr = r.URL.RequestURI(), "127.0.0.1:0"
-	if asked.Host == "" {
-		asked.Host = r.URL.Host
+	request := r.Clone(r.Context())
+	request.RequestURI, request.RemoteAddr = r.URL.RequestURI(), "127.0.0.1:0"
+	if request.Host == "" {
+		request.Host = r.URL.Host
 	}
 	if outer, ok := r.Context().Value(outerKey{}).(*http.Request); ok {
-		asked.RemoteAddr, asked.Host, asked.TLS = outer.RemoteAddr, outer.Host, outer.TLS
+		request.RemoteAddr, request.Host, request.TLS = outer.RemoteAddr, outer.Host, outer.TLS
 	}
-	if asked.Body == nil {
-		asked.Body = http.NoBody
+	if request.Body == nil {
+		request.Body = http.NoBody
 	}
 	answer := &inProcessAnswer{header: http.Header{}, begun: make(chan struct{})}
 	body, written := io.Pipe()
 	answer.body = written
 	go func() {
-		defer asked.Body.Close() //nolint:errcheck // it is in memory
+		defer request.Body.Close() //nolint:errcheck // it is in memory
 		defer func() {
 			if recover() != nil { // the server logs a panic before it cuts an answer with another one
 				answer.begin(http.StatusInternalServerError)
 				_ = written.CloseWithError(io.ErrUnexpectedEOF)
 			}
 		}()
-		i.handler.ServeHTTP(answer, asked)
+		i.handler.ServeHTTP(answer, request)
 		answer.begin(http.StatusOK)
 		_ = written.Close()
 	}()

@@ -156,18 +156,18 @@ func createKey(p *page) (any, error) {
 
 // newKeyOf is the key that a form describes. The API finds what is wrong with it.
 func newKeyOf(f *form) map[string]any {
-	asked := map[string]any{
+	request := map[string]any{
 		"subject": f.text("subject"), "role": f.text("role"), "note": f.text("note"), "acts_for": f.Values["acts_for"] != "",
 		"publish_public": f.Values["publish_public"] != "",
 	}
-	f.put(asked, true, "memberships", "acts_for_only")
+	f.put(request, true, "memberships", "acts_for_only")
 	if until := f.text("expires_at"); until != "" {
-		asked["expires_at"] = until
+		request["expires_at"] = until
 		if date, err := time.Parse(time.DateOnly, until); err == nil {
-			asked["expires_at"] = date
+			request["expires_at"] = date
 		}
 	}
-	return asked
+	return request
 }
 
 // newKey is a key that was just made. No other page shows it.

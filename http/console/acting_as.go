@@ -171,20 +171,20 @@ func showAs(p *page) (any, error) {
 	} else {
 		return data, nil
 	}
-	said := p.param("said")
-	asked := api.ContextRequest{Stage: data.Chosen.Name, Context: searcherOf(p)}
-	switch asked.Stage {
+	input := p.param("said")
+	request := api.ContextRequest{Stage: data.Chosen.Name, Context: searcherOf(p)}
+	switch request.Stage {
 	case "start":
-		asked.Task = said
+		request.Task = input
 	case "focus":
-		asked.Goal = said
+		request.Goal = input
 	case "query":
-		asked.Query = said
+		request.Query = input
 	case "analysis":
-		asked.ToolIssues = linesOf(unixLines(said))
+		request.ToolIssues = linesOf(unixLines(input))
 	}
 	var got api.ContextAnswer
-	err := p.post(asked, &got, "v1", "context")
+	err := p.post(request, &got, "v1", "context")
 	if err := data.failed(p, err, "seeas", data); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,8 @@ package console
 
 import "github.com/annals-kb/annals/http/api"
 
-// asked is the page for those who only want to ask and to tell.
-type asked struct {
+// askPage is the page for those who only want to ask and to tell.
+type askPage struct {
 	*remembering
 
 	Answer *api.SearchAnswer // nil without a question
@@ -11,7 +11,7 @@ type asked struct {
 
 // ask answers the question of the address.
 func ask(p *page) (any, error) {
-	data := &asked{remembering: newRemembering(p)}
+	data := &askPage{remembering: newRemembering(p)}
 	if question := p.param("q"); question != "" {
 		request := api.Search{Query: question, Limit: new(5), AsOf: api.AsOf(p.Moment.AsOf)}
 		if err := p.post(request, &data.Answer, "v1", "search"); err != nil {

@@ -40,9 +40,9 @@ func ownVotes(p *page, id string) ([]choice, error) {
 	var votes []choice
 	ended := map[string]bool{}
 	for _, event := range events {
-		said := ballotOf(event)
-		ended[said.Vote], ended[said.Replaces] = true, true
-		if said.Voter == voter(p) && !ended[event.EventID] {
+		b := ballotOf(event)
+		ended[b.Vote], ended[b.Replaces] = true, true
+		if b.Voter == voter(p) && !ended[event.EventID] {
 			told := step{Event: event}.Told()
 			votes = append(votes, choice{Value: event.EventID, Vote: &event, Text: told.Query, Note: told.Outcome})
 		}

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/http/client"
@@ -58,8 +57,6 @@ type Provider interface {
 type Console struct {
 	cfg    Config
 	routes *http.ServeMux
-	views  func() views // parsed when the first page is shown: every command with a server of its own starts faster
-	assets assets
 }
 
 // New makes a console.
@@ -67,9 +64,8 @@ func New(cfg Config) *Console {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Console{cfg: cfg, routes: http.NewServeMux(), assets: loadAssets()}
-	c.views = sync.OnceValue(func() views { return parseViews(c.assets) })
-	c.routes.HandleFunc("GET "+Root+"assets/{name}", c.assets.serve)
+	c := &Console{cfg: cfg, routes: http.NewServeMux()}
+	c.routes.HandleFunc("GET "+Root+"assets/{name}", loadedAssets().serve)
 	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
@@ -247,7 +243,7 @@ var errAnswered = errors.New("answered")
 func (p *page) render(view string, status int) {
 	var out bytes.Buffer
 	p.Secret = status == http.StatusCreated
-	if err := p.console.views()[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
+	if err := parsedViews()[p.Language][view].ExecuteTemplate(&out, "page", p); err != nil {
 		p.console.cfg.Logger.ErrorContext(p.r.Context(), "render page", "view", view, "error", err)
 		http.Error(p.w, "The page could not be made.", http.StatusInternalServerError)
 		return

@@ -16,7 +16,7 @@ type digest struct {
 // showDigest shows the digest of a scope, also as Markdown and as HTML.
 func showDigest(p *page) (any, error) {
 	data := &digest{form: *newForm(p, []field{{Name: "scope"}, {Name: "since"}, {Name: "until"}})}
-	query := p.given(namesOf(data.Fields)...)
+	query := p.params(namesOf(data.Fields)...)
 	if p.Moment.Past() && p.Moment.RecordedAt != nil && !query.Has("until") {
 		query.Set("until", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
 	}

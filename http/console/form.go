@@ -50,12 +50,12 @@ func newForm(p *page, fields []field) *form {
 func (f *form) text(name string) string { return strings.TrimSpace(f.Values[name]) }
 
 // put puts what was typed into fields into a request, as a text or as lines. Empty fields are left out.
-func (f *form) put(asked map[string]any, asLines bool, names ...string) {
+func (f *form) put(request map[string]any, asLines bool, names ...string) {
 	for _, name := range names {
 		if lines := linesOf(f.Values[name]); asLines && lines != nil {
-			asked[name] = lines
+			request[name] = lines
 		} else if value := f.text(name); !asLines && value != "" {
-			asked[name] = value
+			request[name] = value
 		}
 	}
 }

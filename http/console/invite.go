@@ -31,11 +31,11 @@ func askInvitation(p *page) (any, error) {
 
 // invite makes an invitation. Its link is in this answer alone.
 func invite(p *page) (any, error) {
-	asked, err := askInvitation(p)
+	view, err := askInvitation(p)
 	if err != nil {
 		return nil, err
 	}
-	data := asked.(*invitation)
+	data := view.(*invitation)
 	key := newKeyOf(&data.form)
 	key["invitation"] = true
 	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {

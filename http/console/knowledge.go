@@ -69,9 +69,9 @@ func listFilters(past bool) []field {
 
 // listQuery are the filters and the order of a list of knowledge.
 func listQuery(p *page, sorted bool) url.Values {
-	query := p.asOf(p.given(namesOf(listFilters(p.Moment.Past()))...))
+	query := p.asOf(p.params(namesOf(listFilters(p.Moment.Past()))...))
 	if sorted && p.param("sort") != "" && !p.Moment.Past() {
-		maps.Copy(query, p.given("sort", "order"))
+		maps.Copy(query, p.params("sort", "order"))
 	}
 	return query
 }
@@ -107,7 +107,7 @@ func (l *list) read(p *page) error {
 	if l.Versus != nil {
 		return l.Versus.compareLists(p, query)
 	}
-	maps.Copy(query, p.given("cursor"))
+	maps.Copy(query, p.params("cursor"))
 	if l.Items, l.Next, err = pageOf[api.Knowledge](p, query, "v1", "knowledge"); err != nil {
 		return err
 	}

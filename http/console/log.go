@@ -48,7 +48,7 @@ func eventFilters() []field {
 
 // eventQuery are the filters of the log that are set.
 func eventQuery(p *page) url.Values {
-	return p.given(namesOf(eventFilters())...)
+	return p.params(namesOf(eventFilters())...)
 }
 
 // readLog reads a page of the log, newest first unless the address says otherwise. In the past it ends with the moment.
@@ -62,7 +62,7 @@ func readLog(p *page) (any, error) {
 		query.Del("after")
 	}
 	maps.Copy(query, eventQuery(p))
-	maps.Copy(query, p.given("cursor"))
+	maps.Copy(query, p.params("cursor"))
 	var err error
 	if data.Events, data.Next, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
 		data.Following = data.Following && !isRefused(err)

@@ -65,11 +65,11 @@ func elementsOf(node ast.Node, source []byte, depth int) []element {
 	}
 	switch node := node.(type) {
 	case *ast.Text:
-		said := meant(node.Value(source))
+		content := meant(node.Value(source))
 		if node.IsRaw() || node.Parent().Kind() == ast.KindCodeSpan {
-			said = string(node.Value(source))
+			content = string(node.Value(source))
 		}
-		parts := []element{{Kind: "text", Text: said}}
+		parts := []element{{Kind: "text", Text: content}}
 		switch {
 		case node.HardLineBreak():
 			parts = append(parts, element{Kind: "break"})

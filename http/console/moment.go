@@ -12,7 +12,7 @@ type moment struct {
 	api.Moment
 	AsOf string // as the address has it; empty for now
 	// What the address has, and what is wrong with it, if there is no such moment.
-	Given string
+	Input string
 	Wrong []string
 }
 
@@ -52,16 +52,16 @@ func (p *page) readMoment() error {
 
 // noMoment shows that there is no such moment, with the form to correct it. The page shows no other moment instead.
 func noMoment(p *page, err error) error {
-	given := p.Moment.AsOf
+	input := p.Moment.AsOf
 	p.Moment.AsOf = ""
 	refused := problemOf(err)
-	if !isRefused(err) || given == "" {
+	if !isRefused(err) || input == "" {
 		return err
 	}
 	if now := p.get(&p.Moment.Moment, nil, "v1", "log", "moment"); now != nil {
 		return now
 	}
-	p.Moment.Given = given
+	p.Moment.Input = input
 	p.Query.Del("as_of") // no link leads back here
 	for _, bad := range refused.Fields {
 		p.Moment.Wrong = append(p.Moment.Wrong, bad.Message)

@@ -99,8 +99,8 @@ func (p *page) ask(out any, names map[string]string, parameter string, path ...s
 	for name := range names {
 		query.Add(parameter, name)
 	}
-	if asked := query[parameter]; len(asked) > 0 {
-		query[parameter] = asked[:min(len(asked), mostNames)]
+	if values := query[parameter]; len(values) > 0 {
+		query[parameter] = values[:min(len(values), mostNames)]
 		_, _ = p.api.Do(p.r.Context(), client.Request{Method: http.MethodGet, Path: path, Query: query}, out)
 	}
 }

@@ -176,8 +176,8 @@ func (p *page) values(name string) (values []string) {
 	return values
 }
 
-// given are those of some parameters that have values, as the query of a request.
-func (p *page) given(names ...string) url.Values {
+// params are those of some parameters that have values, as the query of a request.
+func (p *page) params(names ...string) url.Values {
 	query := url.Values{}
 	for _, name := range names {
 		if values := p.values(name); values != nil {

@@ -67,11 +67,11 @@ func addMember(p *page) (any, error) {
 	data.names = map[string]string{"member": "id"}
 	kind := cmp.Or(p.r.PostFormValue("kind"), p.param("kind"), "user")
 	member := kind + ":" + data.text("id")
-	given := api.NewMember{}
+	body := api.NewMember{}
 	if name := data.text("display_name"); name != "" {
-		given.DisplayName = &name
+		body.DisplayName = &name
 	}
-	request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: given}
+	request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", member}, Body: body}
 	_, err := p.write(request, nil)
 	if err := data.failed(p, err, "people", data, data.read); err != nil {
 		return nil, err

@@ -55,8 +55,8 @@ func preferencesOf(r *http.Request) Preferences {
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		p.Views = append(p.Views, Link{name, localPath(views.Get(name))})
 	}
-	if asked := r.URL.Query(); asked.Has("text") && isText(asked.Get("text")) {
-		p.Text = asked.Get("text")
+	if query := r.URL.Query(); query.Has("text") && isText(query.Get("text")) {
+		p.Text = query.Get("text")
 	}
 	return p
 }

@@ -237,13 +237,13 @@ func reportOf(p *page) (report, error) {
 
 // reportQuery reads a report's parameters. In the past, a report ends with the moment.
 func reportQuery(p *page, r report) url.Values {
-	query := p.given(namesOf(r.Fields)...)
+	query := p.params(namesOf(r.Fields)...)
 	if r.Name == "access" { // which is of a moment, not of a period
 		return p.asOf(query)
 	}
 	if at := p.Moment.RecordedAt; p.Moment.Past() && at != nil {
 		end := at.UTC().Add(time.Microsecond) // the end is not a part of a period
-		if asked, _, err := domain.ParseTime(query.Get("to"), p.Now.UTC()); err != nil || asked.After(end) {
+		if to, _, err := domain.ParseTime(query.Get("to"), p.Now.UTC()); err != nil || to.After(end) {
 			query.Set("to", end.Format(time.RFC3339Nano))
 		}
 	}

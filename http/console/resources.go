@@ -188,20 +188,20 @@ type addedResource struct {
 
 // addResource adds a file or an address, and goes to the place that it got.
 func addResource(p *page) (any, error) {
-	asked := map[string]any{}
-	err := upload(p, asked)
+	values := map[string]any{}
+	err := upload(p, values)
 	data, problem := placesAt(p)
 	if problem != nil {
 		return nil, problem
 	}
 	var added addedResource
 	if err == nil {
-		data.put(asked, false, namesOf(data.Fields)...)
-		data.put(asked, true, "tags")
+		data.put(values, false, namesOf(data.Fields)...)
+		data.put(values, true, "tags")
 		if data.URI != resourceRoot {
-			asked["parent"] = data.URI
+			values["parent"] = data.URI
 		}
-		added, err = viking[addedResource](p, client.Post(asked, "resources"))
+		added, err = viking[addedResource](p, client.Post(values, "resources"))
 	}
 	if err := data.failed(p, err, "resources", data); err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func addResource(p *page) (any, error) {
 }
 
 // upload passes the file of a form on to the API, if there is one, and names it in a request.
-func upload(p *page, asked map[string]any) error {
+func upload(p *page, values map[string]any) error {
 	return withFile(p, func(name string, file io.Reader) error {
 		var body bytes.Buffer
 		parts := multipart.NewWriter(&body)
@@ -230,7 +230,7 @@ func upload(p *page, asked map[string]any) error {
 		request := client.Post(body.Bytes(), "resources", "temp_upload")
 		request.Header = http.Header{"Content-Type": {parts.FormDataContentType()}}
 		kept, err := viking[map[string]string](p, request)
-		asked["temp_file_id"] = kept["temp_file_id"]
+		values["temp_file_id"] = kept["temp_file_id"]
 		return err
 	})
 }

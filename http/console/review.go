@@ -46,7 +46,7 @@ func readReview(p *page) (any, error) { return reviewOf(p) }
 func reviewOf(p *page) (*review, error) {
 	v := &review{
 		At: number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
-		filters: p.given("queue", "owner", "scope", "mine", "assigned"), here: p.Query,
+		filters: p.params("queue", "owner", "scope", "mine", "assigned"), here: p.Query,
 	}
 	if p.Moment.Past() {
 		return v, nil

@@ -19,7 +19,7 @@ type sessionList struct {
 
 func listSessions(p *page) (any, error) {
 	data := &sessionList{Owner: p.param("owner")}
-	query := p.given("owner", "after")
+	query := p.params("owner", "after")
 	query.Set("limit", "50")
 	var got api.Sessions
 	if err := p.get(&got, query, "v1", "sessions"); err != nil {
@@ -58,7 +58,7 @@ func (s *sessionPage) Decision(name string) string { return decisionLabels()[nam
 
 func readSession(p *page) (any, error) {
 	data := &sessionPage{}
-	id, query := p.r.PathValue("id"), p.given("owner")
+	id, query := p.r.PathValue("id"), p.params("owner")
 	if err := p.get(&data.Session, query, "v1", "sessions", id); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func readSession(p *page) (any, error) {
 
 // retryExtraction tries the failed extractions of a session again.
 func retryExtraction(p *page) (any, error) {
-	id, query := p.r.PathValue("id"), p.given("owner")
+	id, query := p.r.PathValue("id"), p.params("owner")
 	request := client.Post(api.ExtractionRetry{}, "v1", "sessions", id, "retry")
 	request.Query = query
 	_, err := p.write(request, nil)

@@ -11,20 +11,20 @@ import (
 // settings are the settings of the server, and the models that it asks.
 type settings struct {
 	File   string
-	Models []askedModel
+	Models []testedModel
 	Groups []settingGroup
 	Tested bool
 }
 
-// askedModel is a model, what is known about it, and how it answered now.
-type askedModel struct {
+// testedModel is a model, what is known about it, and how it answered now.
+type testedModel struct {
 	api.Model
 	Error string         // what its projection says
-	Test  *api.ModelTest // nil if it was not asked
+	Test  *api.ModelTest // nil if it was not tested
 }
 
 // IsBuiltIn tells whether the model is a part of the server.
-func (m askedModel) IsBuiltIn() bool {
+func (m testedModel) IsBuiltIn() bool {
 	return strings.HasPrefix(m.Model.Model, "builtin") || strings.HasPrefix(m.Model.Model, "built-in")
 }
 
@@ -37,7 +37,7 @@ func modelLabels() map[string]string {
 }
 
 // Label says what the model is for.
-func (m askedModel) Label() string { return modelLabels()[m.Name] }
+func (m testedModel) Label() string { return modelLabels()[m.Name] }
 
 // settingGroup are settings that belong together.
 type settingGroup struct {
@@ -84,7 +84,7 @@ func settingsWith(p *page, tests []api.ModelTest) (*settings, error) {
 	}
 	data := &settings{File: got.File, Groups: settingGroups(), Tested: tests != nil}
 	for _, model := range got.Models {
-		one := askedModel{Model: model}
+		one := testedModel{Model: model}
 		for _, f := range following {
 			if f.Name == meaningProjection && model.Name == "embedding" && f.State == "active" ||
 				f.Name == "extraction" && model.Name == "llm" {

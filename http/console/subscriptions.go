@@ -74,11 +74,11 @@ func subscribe(p *page) (any, error) {
 	if follows != "scope" {
 		data.Values["what"], data.unknown = p.r.PostFormValue("what"), nil
 	}
-	asked := map[string]any{follows: data.text("what")}
-	data.put(asked, false, "webhook", "note")
-	data.put(asked, true, "events")
+	request := map[string]any{follows: data.text("what")}
+	data.put(request, false, "webhook", "note")
+	data.put(request, true, "events")
 	var made api.Subscription
-	_, err := p.write(client.Post(asked, "v1", "subscriptions"), &made)
+	_, err := p.write(client.Post(request, "v1", "subscriptions"), &made)
 	if err := data.failed(p, err, "subscriptions", data, data.read); err != nil {
 		return nil, err
 	}

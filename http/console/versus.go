@@ -35,14 +35,14 @@ const now = "now"
 
 // versusOf resolves the page's moment and the one that it is compared with. It is nil if the address names none.
 func versusOf(p *page) (*versus, error) {
-	asked := p.param("vs")
-	if asked == "" {
+	input := p.param("vs")
+	if input == "" {
 		return nil, nil
 	}
 	v := &versus{From: p.Moment.Moment}
 	query := url.Values{}
-	if asked != now {
-		query.Set("as_of", asked)
+	if input != now {
+		query.Set("as_of", input)
 	}
 	if err := p.get(&v.To, query, "v1", "log", "moment"); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -26,7 +27,14 @@ var viewFiles embed.FS
 // views are the templates of all pages, by language and name.
 type views map[string]map[string]*template.Template
 
-// parseViews parses every page with the frame, once for each language. It takes some 30 ms.
+// parsedViews are the templates. They are parsed when the first page is shown, once for all consoles of a process: each
+// page keeps a copy of the frame, and it takes some 30 ms.
+var parsedViews = sync.OnceValue(func() views { return parseViews(loadedAssets()) })
+
+// loadedAssets are the files that pages load.
+var loadedAssets = sync.OnceValue(loadAssets)
+
+// parseViews parses every page with the frame, once for each language.
 func parseViews(files assets) views {
 	all := views{}
 	names, err := fs.Glob(viewFiles, "views/*.html")

@@ -79,11 +79,11 @@ func paragraphs(decoder *xml.Decoder) (string, error) {
 					p.text.WriteString("| ")
 				}
 			case "t":
-				var said string
-				if err := decoder.DecodeElement(&said, &t); err != nil {
+				var text string
+				if err := decoder.DecodeElement(&text, &t); err != nil {
 					return "", err
 				}
-				p.text.WriteString(said)
+				p.text.WriteString(text)
 			case "delText", "instrText": // deleted text, and instructions of fields
 				if err := decoder.Skip(); err != nil {
 					return "", err

@@ -66,7 +66,7 @@ type line struct {
 // pages is the text of the pages read so far.
 type pages struct {
 	lines   []line
-	said    int // bytes
+	total   int // bytes
 	current strings.Builder
 
 	font        *font
@@ -163,7 +163,7 @@ func (p *pages) show(codes string) {
 		text = p.font.encoding.Decode(codes)
 		p.pen += p.font.width(codes) / 1000 * p.size * max(p.scale, -p.scale)
 	}
-	if p.said += len(text); p.said > mostText {
+	if p.total += len(text); p.total > mostText {
 		panic(errEnough)
 	}
 	if p.current.Len() == 0 {
@@ -197,8 +197,8 @@ func (p *pages) moveTo(x, y float64) {
 
 // space adds a space between words, except in scripts without spaces.
 func (p *pages) space() {
-	said := p.current.String()
-	if said == "" || strings.HasSuffix(said, " ") || endsInHan(said) {
+	text := p.current.String()
+	if text == "" || strings.HasSuffix(text, " ") || endsInHan(text) {
 		return
 	}
 	p.current.WriteByte(' ')

@@ -36,8 +36,8 @@ type Keyring interface {
 	Key(ctx context.Context, prefix string) (tenant string, key domain.Key, err error)
 	// Any tells whether a key was ever issued.
 	Any(ctx context.Context) (bool, error)
-	// Given lists the issued keys of a tenant.
-	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+	// Issued lists the issued keys of a tenant.
+	Issued(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 	// Used notes that a key was used.
 	Used(tenant, prefix string, at time.Time)
 	// Tenants lists the tenants by name.
@@ -187,8 +187,8 @@ func (s Identities) isOpen(ctx context.Context) (bool, error) {
 	if s.Keys == nil {
 		return true, nil
 	}
-	given, err := s.Keys.Any(ctx)
-	return !given && err == nil, err
+	issued, err := s.Keys.Any(ctx)
+	return !issued && err == nil, err
 }
 
 // checkKey finds the holder of a key or of a token. It refuses keys after too many invalid ones from the same address.
@@ -250,8 +250,8 @@ func (s Identities) fromToken(ctx context.Context, tokens Tokens, token string) 
 // presentedKey is the key that the request carries; empty if there is none.
 func presentedKey(r *http.Request) (string, error) {
 	key := strings.TrimSpace(r.Header.Get("X-API-Key"))
-	scheme, token, given := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !given {
+	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !found {
 		return key, nil
 	}
 	token = strings.TrimSpace(token)
@@ -342,15 +342,15 @@ func (s Identities) onBehalf(r *http.Request, p domain.Principal, actsFor bool) 
 
 // inTenant lets root choose a tenant. All other callers have one.
 func (s Identities) inTenant(r *http.Request, p domain.Principal) (domain.Principal, error) {
-	asked := r.Header.Get("Annals-Tenant")
+	tenant := r.Header.Get("Annals-Tenant")
 	if p.Role != domain.Root {
-		if asked != "" && asked != p.Tenant {
+		if tenant != "" && tenant != p.Tenant {
 			return p, domain.Refuse(domain.ErrForbidden, "the key is valid for another tenant only")
 		}
 		return p, nil
 	}
-	p.Tenant = cmp.Or(asked, domain.DefaultTenant)
-	if asked == domain.SystemTenant && r.Method == http.MethodGet { // root may read the server's own log
+	p.Tenant = cmp.Or(tenant, domain.DefaultTenant)
+	if tenant == domain.SystemTenant && r.Method == http.MethodGet { // root may read the server's own log
 		return p, nil
 	}
 	return p, s.requireTenant(r.Context(), p.Tenant)
@@ -389,10 +389,10 @@ func noAuth(r *http.Request) (domain.Principal, error) {
 	claim(r, "Annals-Actor", &p.Subject, &found)
 	claim(r, "Annals-On-Behalf-Of", &p.OnBehalfOf, &found)
 	// a caller that sends the header must not write to another tenant
-	switch asked := r.Header.Get("Annals-Tenant"); {
-	case asked == domain.SystemTenant && r.Method == http.MethodGet && p.IsOperator(): // as root
-		p.Tenant = asked
-	case asked != "" && asked != p.Tenant:
+	switch requested := r.Header.Get("Annals-Tenant"); {
+	case requested == domain.SystemTenant && r.Method == http.MethodGet && p.IsOperator(): // as root
+		p.Tenant = requested
+	case requested != "" && requested != p.Tenant:
 		found.Add("Annals-Tenant", "in no-auth mode there is one tenant: %s", p.Tenant)
 	}
 	return p, found.Err()

@@ -176,7 +176,7 @@ func keyReply(c *serve.Call, receipt domain.Receipt, key string, err error) (*ke
 }
 
 func (s room) listKeys(ctx context.Context, c *serve.Call, keys Keyring, _ *struct{}) (out api.Keys, err error) {
-	all, err := keys.Given(ctx, c.Principal.Tenant)
+	all, err := keys.Issued(ctx, c.Principal.Tenant)
 	if err != nil {
 		return out, err
 	}

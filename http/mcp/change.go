@@ -46,18 +46,18 @@ func changedOf(r client.Receipt) changed {
 }
 
 func (c changed) says(what string) string {
-	said := what + " " + c.URI
+	text := what + " " + c.URI
 	if c.SeenBy != "" {
-		said += "; seen by " + c.SeenBy
+		text += "; seen by " + c.SeenBy
 	}
 	if votes := domain.VotesBy(c.Votes, c.Voters); votes != "" {
-		said += "; " + votes
+		text += "; " + votes
 	}
 	var similar strings.Builder
 	for _, s := range c.Similar {
 		similar.WriteString("; " + resemblances[s.Kind] + " " + s.ID)
 	}
-	return said + similar.String()
+	return text + similar.String()
 }
 
 // resemblances are the words for the kinds of similar items.
@@ -104,14 +104,14 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 	if err != nil {
 		return nil, "", err
 	}
-	c, said := changedOf(done), "Remembered"
+	c, what := changedOf(done), "Remembered"
 	if c.Outcome != domain.Created {
-		said = "Known already:"
+		what = "Known already:"
 	}
 	if c.Outcome == domain.Recorded {
 		c.Outcome = "restated"
 	}
-	return c, c.says(said), nil
+	return c, c.says(what), nil
 }
 
 // outcomes are the words for the outcomes of saving.
@@ -185,13 +185,13 @@ func giveFeedback(ctx context.Context, api *client.Client, in arguments) (any, s
 		return nil, "", err
 	}
 	c := changedOf(done)
-	said := fmt.Sprintf(
+	text := fmt.Sprintf(
 		"Found %s %s; its confidence is %.2f now", in.text("verdict"), c.URI, *cmp.Or(c.Confidence, new(float64)),
 	)
 	if c.Replaced = api.Replaced(ctx, done.Events); c.Replaced {
-		said += replacedNote[in.text("trace_id") == ""]
+		text += replacedNote[in.text("trace_id") == ""]
 	}
-	return c, said, nil
+	return c, text, nil
 }
 
 // replacedNote tells that a vote was replaced, and without a trace how to vote several times a day.

@@ -31,12 +31,12 @@ func renameFields(err error, arguments map[string]string) error {
 	if !ok {
 		return err
 	}
-	said := *refused
-	said.Errors = slices.Clone(refused.Errors)
-	for i, f := range said.Errors {
-		said.Errors[i].Field = cmp.Or(arguments[f.Field], f.Field)
+	renamed := *refused
+	renamed.Errors = slices.Clone(refused.Errors)
+	for i, f := range renamed.Errors {
+		renamed.Errors[i].Field = cmp.Or(arguments[f.Field], f.Field)
 	}
-	return &said
+	return &renamed
 }
 
 // invalidArgument is the code of an invalid call.

@@ -236,12 +236,12 @@ func vikingGrep(ctx context.Context, api *client.Client, in arguments) (any, str
 		all[i].Content, _ = headOf(all[i].Content, mostTokens/10)
 		lines[i] = fmt.Sprintf("%s:%d: %s", all[i].URI, all[i].Line, strings.TrimSpace(all[i].Content))
 	}
-	said, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
+	output, shown := headOf(cmp.Or(strings.Join(lines, "\n"), "No line matches."), mostTokens)
 	shown = min(shown, len(all))
 	if more = more || shown < len(all); more {
-		said += fmt.Sprintf("\n[more lines match: narrow uri or pattern, or go on with offset %d]", offset+shown)
+		output += fmt.Sprintf("\n[more lines match: narrow uri or pattern, or go on with offset %d]", offset+shown)
 	}
-	return map[string]any{"matches": all[:shown], "count": shown, "more": more}, said, nil
+	return map[string]any{"matches": all[:shown], "count": shown, "more": more}, output, nil
 }
 
 func vikingGlob(ctx context.Context, api *client.Client, in arguments) (any, string, error) {

@@ -52,11 +52,11 @@ func prompts() []prompt {
 func (s *Server) addPrompts(server *sdk.Server) {
 	for _, p := range prompts() {
 		server.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.description, Arguments: p.arguments},
-			func(ctx context.Context, asked *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-				if err := p.lacking(asked.Params.Arguments); err != nil {
+			func(ctx context.Context, request *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				if err := p.lacking(request.Params.Arguments); err != nil {
 					return nil, promptError(err)
 				}
-				told, err := s.api(asked.Extra).Context(ctx, p.need(asked.Params.Arguments))
+				told, err := s.api(request.Extra).Context(ctx, p.need(request.Params.Arguments))
 				if err != nil {
 					return nil, promptError(renameFields(err, map[string]string{"query": "task", "tool_issues[0]": "tool_issue"}))
 				}
@@ -72,10 +72,10 @@ func (s *Server) addPrompts(server *sdk.Server) {
 }
 
 // lacking is an error that names the missing required arguments; nil if there are none.
-func (p prompt) lacking(given map[string]string) error {
+func (p prompt) lacking(values map[string]string) error {
 	var bad []string
 	for _, a := range p.arguments {
-		if a.Required && strings.TrimSpace(given[a.Name]) == "" {
+		if a.Required && strings.TrimSpace(values[a.Name]) == "" {
 			bad = append(bad, a.Name+" must not be empty")
 		}
 	}
@@ -88,9 +88,9 @@ func (p prompt) lacking(given map[string]string) error {
 // promptError is the error of a prompt. Bad arguments get the code with which hosts correct them.
 func promptError(err error) error {
 	why := reasonOf(err)
-	said := fmt.Errorf("%s: %s", why.Code, why.Message)
+	wrapped := fmt.Errorf("%s: %s", why.Code, why.Message)
 	if why.Code == invalidArgument {
-		return withCode(said, jsonrpc.CodeInvalidParams)
+		return withCode(wrapped, jsonrpc.CodeInvalidParams)
 	}
-	return said
+	return wrapped
 }

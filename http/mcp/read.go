@@ -87,14 +87,14 @@ func itemText(k client.Knowledge) string {
 
 // verification says in one line who verified an item, and until when that counts.
 func verification(v client.Verified) string {
-	said := []string{"not verified"}
+	parts := []string{"not verified"}
 	if v.At != nil {
-		said = []string{"verified", "by " + v.By, "at " + v.At.Format(time.DateOnly)}
+		parts = []string{"verified", "by " + v.By, "at " + v.At.Format(time.DateOnly)}
 	}
 	if v.Overdue {
-		return strings.Join(said, " ") + until(v.Until) + " (overdue: check that it still holds)"
+		return strings.Join(parts, " ") + until(v.Until) + " (overdue: check that it still holds)"
 	}
-	return strings.Join(said, " ") + until(v.Until)
+	return strings.Join(parts, " ") + until(v.Until)
 }
 
 func until(t *time.Time) string {
@@ -214,7 +214,7 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 	if me.OnBehalfOf != "" {
 		who += " for " + me.OnBehalfOf
 	}
-	said := []string{
+	sentences := []string{
 		fmt.Sprintf("Annals %s answers at %s. You are %s, %s in tenant %s.", s.Version, s.Server, who, me.Role, me.Tenant),
 	}
 	for _, p := range s.Projections {
@@ -229,11 +229,11 @@ func status(ctx context.Context, api *client.Client, _ arguments) (any, string, 
 			behind := fmt.Sprintf(
 				"%s, version %d (%s), is %d %s behind: %s", p.Name, p.Version, p.State, p.LagEvents, events, p.Error,
 			)
-			said = append(said, strings.TrimRight(behind, ": .")+".")
+			sentences = append(sentences, strings.TrimRight(behind, ": .")+".")
 		}
 		s.Healthy = s.Healthy && p.Error == ""
 	}
-	return s, strings.Join(said, " "), nil
+	return s, strings.Join(sentences, " "), nil
 }
 
 // inUse tells whether a version is active or being built. The state of other versions does not matter.

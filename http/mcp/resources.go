@@ -19,10 +19,10 @@ func (s *Server) addResources(server *sdk.Server) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "knowledge", Title: "A piece of knowledge", URITemplate: "viking://{+path}", MIMEType: "text/markdown",
 		Description: "What is remembered at a viking:// URI.",
-	}, func(ctx context.Context, asked *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		k, err := s.api(asked.Extra).At(ctx, asked.Params.URI)
+	}, func(ctx context.Context, request *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		k, err := s.api(request.Extra).At(ctx, request.Params.URI)
 		if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrGone) {
-			return nil, sdk.ResourceNotFoundError(asked.Params.URI)
+			return nil, sdk.ResourceNotFoundError(request.Params.URI)
 		}
 		if err != nil {
 			return nil, errors.New(reasonOf(err).Message)
@@ -53,12 +53,12 @@ func (s *Server) newest(ctx context.Context, api *client.Client) (*sdk.ListResou
 		if k.Media != "" && k.Media != "text" {
 			continue
 		}
-		said := oneLine(cmp.Or(k.Abstract, k.Task, k.Content))
-		if letters := []rune(said); len(letters) > 160 {
-			said = string(letters[:160]) + "…"
+		description := oneLine(cmp.Or(k.Abstract, k.Task, k.Content))
+		if letters := []rune(description); len(letters) > 160 {
+			description = string(letters[:160]) + "…"
 		}
 		list.Resources = append(list.Resources, &sdk.Resource{
-			URI: k.URI, Name: k.ID, Description: said, MIMEType: "text/markdown",
+			URI: k.URI, Name: k.ID, Description: description, MIMEType: "text/markdown",
 		})
 		if len(list.Resources) == maxOffered {
 			break

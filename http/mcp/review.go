@@ -57,8 +57,8 @@ func listReviews(ctx context.Context, server *client.Client, in arguments) (any,
 		return nil, "", err
 	}
 	out := reviewQueue{Total: found.Total, Items: []waiting{}}
-	var said strings.Builder
-	fmt.Fprintf(&said, "%d items wait for a review.\n", found.Total)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d items wait for a review.\n", found.Total)
 	for _, review := range found.Items {
 		w := waitingOf(review.Item)
 		w.Reasons = review.Reasons
@@ -66,17 +66,17 @@ func listReviews(ctx context.Context, server *client.Client, in arguments) (any,
 		for _, why := range review.Reasons {
 			queues = append(queues, strings.ReplaceAll(why.Queue, "_", " "))
 		}
-		fmt.Fprintf(&said, "\n%s (%s): %s\n", w.URI, strings.Join(queues, ", "), oneLine(w.Content))
+		fmt.Fprintf(&text, "\n%s (%s): %s\n", w.URI, strings.Join(queues, ", "), oneLine(w.Content))
 		if pair := review.Pair; pair != nil {
 			w.Pair = &waitingPair{Proposal: pair.Proposal, Kind: pair.Kind, Rule: pair.Rule, Reason: pair.Reason}
 			for _, other := range pair.Items {
 				w.Pair.Items = append(w.Pair.Items, waitingOf(other))
-				fmt.Fprintf(&said, "  %s of %s: %s\n", pair.Kind, other.URI, oneLine(other.Content))
+				fmt.Fprintf(&text, "  %s of %s: %s\n", pair.Kind, other.URI, oneLine(other.Content))
 			}
 		}
 		out.Items = append(out.Items, w)
 	}
-	return out, said.String(), nil
+	return out, text.String(), nil
 }
 
 func confirm(ctx context.Context, server *client.Client, in arguments) (any, string, error) {

@@ -28,9 +28,9 @@ func ParseClaims(pairs []string) (Claims, error) {
 		"role": &c.Role,
 	}
 	for _, pair := range pairs {
-		what, claim, given := strings.Cut(pair, "=")
+		what, claim, found := strings.Cut(pair, "=")
 		field, known := fields[strings.TrimSpace(what)]
-		if !given || !known {
+		if !found || !known {
 			return c, fmt.Errorf("%q: must be user=, agent=, teams=, projects= or role= and the name of a claim", pair)
 		}
 		*field = strings.TrimSpace(claim)

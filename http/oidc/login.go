@@ -98,13 +98,13 @@ func (l *Login) Finish(ctx context.Context, sealed, redirect string, query url.V
 		return "", expires, "", err
 	}
 	asking := context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: patience, Transport: l.hear})
-	given, err := l.config(known, redirect).Exchange(asking, query.Get("code"), oauth2.VerifierOption(a.Verifier))
+	answer, err := l.config(known, redirect).Exchange(asking, query.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if refusal, is := errors.AsType[*oauth2.RetrieveError](err); is {
 		return refused(fmt.Sprintf("the provider does not accept the code: %q", refusal.ErrorCode))
 	} else if err != nil {
 		return refused("the provider did not answer the code: " + err.Error())
 	}
-	token, _ = given.Extra("id_token").(string)
+	token, _ = answer.Extra("id_token").(string)
 	if _, err = l.Principal(ctx, token); err != nil {
 		return "", expires, "", fmt.Errorf("%w: %w", ErrLogin, err)
 	}

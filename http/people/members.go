@@ -36,7 +36,7 @@ type Directory interface {
 
 // Keys lists the keys of a tenant.
 type Keys interface {
-	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+	Issued(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 }
 
 // Items counts what a member owns.
@@ -250,12 +250,12 @@ func (s members) put(ctx context.Context, c *serve.Call, in *memberInput, body a
 
 func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
 	return func(ctx context.Context, c *serve.Call, in *memberInput) (*written, error) {
-		given, err := serve.ReadAny[api.Reason](c)
+		reason, err := serve.ReadAny[api.Reason](c)
 		if err != nil {
 			return nil, err
 		}
 		out, err := s.do(ctx, c, domain.DeactivateMember{
-			OfDirectory: about(c, in.Member), Reason: given.Reason, Again: again,
+			OfDirectory: about(c, in.Member), Reason: reason.Reason, Again: again,
 		})
 		if err != nil || again {
 			return out, err
@@ -263,7 +263,7 @@ func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
 		if s.keys != nil {
 			out.Body.RevokedKeys, err = RevokeKeys(ctx, s.keys, s.api.Writer, domain.Submission{
 				By: c.Principal, Origin: c.Origin,
-			}, domain.Entity(in.Member), *out.Body.DeactivatedAt, given.Reason)
+			}, domain.Entity(in.Member), *out.Body.DeactivatedAt, reason.Reason)
 		}
 		if err != nil {
 			return out, err
@@ -279,10 +279,10 @@ func (s members) deactivate(again bool) serve.Operation[memberInput, written] {
 // RevokeKeys records the revocation of the keys of a member that was deactivated since a time, as submissions. They are
 // invalid even before. An admin leaves root's keys valid.
 func RevokeKeys(
-	ctx context.Context, given Keys, writer serve.Writer, as domain.Submission, member domain.Entity, since time.Time,
+	ctx context.Context, source Keys, writer serve.Writer, as domain.Submission, member domain.Entity, since time.Time,
 	reason string,
 ) (revoked []string, err error) {
-	keys, err := given.Given(ctx, as.By.Tenant)
+	keys, err := source.Issued(ctx, as.By.Tenant)
 	if err != nil {
 		return nil, err
 	}

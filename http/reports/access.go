@@ -39,7 +39,7 @@ func (s reports) reportAccess(ctx context.Context, c *serve.Call, in *accessInpu
 	}
 	var readers []domain.ScopeReader
 	return serve.Listing[api.ScopeReader]{
-		Name: "access", Asked: []any{c.Request.URL.Path, scope, at.Position}, Columns: accessColumns,
+		Name: "access", Query: []any{c.Request.URL.Path, scope, at.Position}, Columns: accessColumns,
 		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.ScopeReader, error) {
 			if readers == nil {
 				state, err := s.accessAt(ctx, c.Principal.Tenant, at.Position)

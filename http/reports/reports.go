@@ -264,7 +264,7 @@ func (s reports) standings(
 		Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope, Owner: chosen.Owner, From: chosen.From, To: chosen.To,
 	}
 	return serve.Listing[api.ItemStanding]{
-		Name: "report", Asked: []any{c.Request.URL.Path, query}, Columns: standingColumns,
+		Name: "report", Query: []any{c.Request.URL.Path, query}, Columns: standingColumns,
 		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.ReportItem, error) {
 			query.Skip, query.Limit = skip, limit
 			return rank(s.reporter, ctx, query)
@@ -334,7 +334,7 @@ func (s reports) listAccesses(
 		query.Only = c.Principal.EffectiveSubject()
 	}
 	return serve.Listing[api.Usage]{
-		Name: "report", Asked: query, Columns: usageColumns,
+		Name: "report", Query: query, Columns: usageColumns,
 		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
 			query.Skip, query.Limit = skip, limit
 			return s.reporter.Accesses(ctx, query)
@@ -356,7 +356,7 @@ func (s reports) reportHealth(ctx context.Context, c *serve.Call, in *healthInpu
 	query := domain.ReportQuery{Tenant: chosen.Tenant, Only: chosen.Only, Scope: chosen.Scope}
 	var all []domain.ScopeHealth
 	return serve.Listing[api.ScopeHealth]{
-		Name: "health", Asked: []any{c.Request.URL.Path, query}, Columns: healthColumns,
+		Name: "health", Query: []any{c.Request.URL.Path, query}, Columns: healthColumns,
 		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) (_ []domain.ScopeHealth, err error) {
 			if all == nil {
 				if all, err = s.reporter.Health(ctx, query); err != nil {

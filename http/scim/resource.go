@@ -115,15 +115,15 @@ func (s Server) show(c *call, k *kind, status int) error {
 
 func (s Server) list(c *call, k *kind) error {
 	const most = 500
-	asked, numbers := c.r.URL.Query(), map[string]int{"startIndex": 1, "count": most}
+	query, numbers := c.r.URL.Query(), map[string]int{"startIndex": 1, "count": most}
 	for name := range numbers {
-		if n, err := strconv.Atoi(asked.Get(name)); err == nil {
+		if n, err := strconv.Atoi(query.Get(name)); err == nil {
 			numbers[name] = n
-		} else if asked.Has(name) {
+		} else if query.Has(name) {
 			return word("invalidValue").is("%s must be a whole number", name)
 		}
 	}
-	matches, err := k.filter(asked.Get("filter"))
+	matches, err := k.filter(query.Get("filter"))
 	if err != nil {
 		return err
 	}

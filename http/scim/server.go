@@ -113,16 +113,16 @@ func (w word) is(format string, values ...any) error { return domain.Refuse(w, f
 
 // Refuse answers with an error, in the form of SCIM. Status is that of the server's own answer.
 func (Server) Refuse(w http.ResponseWriter, _ *http.Request, status int, err error) {
-	said := map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:Error"}}
+	body := map[string]any{"schemas": []string{"urn:ietf:params:scim:api:messages:2.0:Error"}}
 	problem := serve.ProblemOf(err, "")
-	said["detail"] = cmp.Or(problem.Detail, problem.Title)
+	body["detail"] = cmp.Or(problem.Detail, problem.Title)
 	if w, is := errors.AsType[word](err); is {
-		said["scimType"] = w
+		body["scimType"] = w
 	} else if errors.Is(err, domain.ErrTaken) {
-		said["scimType"] = "uniqueness"
+		body["scimType"] = "uniqueness"
 	} else if errors.Is(err, domain.ErrInvalid) {
-		status, said["scimType"], said["detail"] = http.StatusBadRequest, "invalidValue", err.Error()
+		status, body["scimType"], body["detail"] = http.StatusBadRequest, "invalidValue", err.Error()
 	}
-	said["status"] = strconv.Itoa(status)
-	_ = (&call{w: w}).send(status, said)
+	body["status"] = strconv.Itoa(status)
+	_ = (&call{w: w}).send(status, body)
 }

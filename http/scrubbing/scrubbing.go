@@ -148,9 +148,9 @@ func (s scrubbings) span(
 	ctx context.Context, c *serve.Call, in *spanInput,
 ) (span api.LogSpan, found []domain.Detection, through int64, err error) {
 	since, until := body.AsOf(in.Since).Parse(&c.Found, "since"), body.AsOf(in.Until).Parse(&c.Found, "until")
-	asked := *in
-	asked.Cursor = ""
-	place, err := serve.PlaceOf(in.Cursor, asked)
+	question := *in
+	question.Cursor = ""
+	place, err := serve.PlaceOf(in.Cursor, question)
 	if err = serve.Merge(c.Found, err); err != nil {
 		return span, nil, 0, err
 	}

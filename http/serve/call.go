@@ -77,7 +77,7 @@ func (c *Call) header(name string) string {
 // that was not set: a repeated request would then take effect twice.
 func (c *Call) Headers() error {
 	const key = "Idempotency-Key"
-	if given := c.Request.Header.Values(key); len(given) > 0 && given[0] == "" {
+	if values := c.Request.Header.Values(key); len(values) > 0 && values[0] == "" {
 		return domain.Refuse(domain.ErrMalformed, "the header %s is empty", key).
 			WithFix("give every request a key of its own, or leave the header out")
 	}

@@ -105,9 +105,9 @@ func baselineIn(e *api.Eval) *domain.Eval {
 	return &baseline
 }
 
-func override[T any](value *T, given *T) {
-	if given != nil {
-		*value = *given
+func override[T any](value *T, replacement *T) {
+	if replacement != nil {
+		*value = *replacement
 	}
 }
 

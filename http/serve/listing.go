@@ -25,7 +25,7 @@ import (
 // Listing is a list that callers may read as pages of JSON, or as a whole as lines of JSON or CSV.
 type Listing[T any] struct {
 	Name    string // of the file that a browser keeps
-	Asked   any    // the query that a cursor belongs to
+	Query   any    // the query that a cursor belongs to
 	Columns []Column[T]
 	Page    func(ctx context.Context, place int64, limit int) (items []T, next int64, err error)
 }
@@ -53,7 +53,7 @@ func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, 
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
-	place, err := PlaceOf(in.Cursor, l.Asked)
+	place, err := PlaceOf(in.Cursor, l.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, 
 	if format != JSONType {
 		return &Streamed{Body: func(to huma.Context) { l.streamAll(c, to, format, items, next) }}, nil
 	}
-	return JSON(api.Page[T]{Items: append([]T{}, items...), NextCursor: Cursor(next, l.Asked)}), nil
+	return JSON(api.Page[T]{Items: append([]T{}, items...), NextCursor: Cursor(next, l.Query)}), nil
 }
 
 // streamAll writes page after page. It reads the next page after it has sent the last one. An error cuts the
@@ -261,45 +261,45 @@ func KeyedCursor(place, key int64, question any) string {
 }
 
 // KeyedPlaceOf is [PlaceOf] for a cursor of KeyedCursor.
-func KeyedPlaceOf(given string, question any) (place, key int64, err error) {
-	place, rest := unseal(given)
+func KeyedPlaceOf(cursor string, question any) (place, key int64, err error) {
+	place, rest := unseal(cursor)
 	if len(rest) != cursorBytes || place <= 0 {
-		return 0, 0, refuseCursor(given)
+		return 0, 0, refuseCursor(cursor)
 	}
 	key = int64(binary.BigEndian.Uint64(rest))
 	if !bytes.Equal(rest[8:], sealOf(place, []any{key, question})) {
-		return 0, 0, refuseCursor(given)
+		return 0, 0, refuseCursor(cursor)
 	}
 	return place, key, nil
 }
 
 // refuseCursor refuses a cursor, unless it is empty.
-func refuseCursor(given string) error {
+func refuseCursor(cursor string) error {
 	var p domain.Problems
-	if given != "" {
+	if cursor != "" {
 		p.Add("cursor", notItsCursor)
 	}
 	return p.Err()
 }
 
 // PlaceOf reads a cursor: 0 without one, a refusal if it belongs to another query.
-func PlaceOf(given string, question any) (int64, error) {
-	place, seal := unseal(given)
+func PlaceOf(cursor string, question any) (int64, error) {
+	place, seal := unseal(cursor)
 	if place > 0 && bytes.Equal(seal, sealOf(place, question)) {
 		return place, nil
 	}
-	return 0, refuseCursor(given)
+	return 0, refuseCursor(cursor)
 }
 
-// isCursor tells whether given has the form of a cursor.
-func isCursor(given string) bool {
-	place, _ := unseal(given)
-	return given == "" || place > 0
+// isCursor tells whether text has the form of a cursor.
+func isCursor(text string) bool {
+	place, _ := unseal(text)
+	return text == "" || place > 0
 }
 
 // unseal splits a cursor into its place and the rest; 0 if it is none.
-func unseal(given string) (place int64, seal []byte) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(given)
+func unseal(cursor string) (place int64, seal []byte) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) != cursorBytes && len(raw) != cursorBytes+8 {
 		return 0, nil
 	}
@@ -311,8 +311,8 @@ func placeBytes(place int64) []byte {
 }
 
 func sealOf(place int64, question any) []byte {
-	asked, _ := json.Marshal(question) // questions are plain structs
-	sum := sha256.Sum256(append(placeBytes(place), asked...))
+	encoded, _ := json.Marshal(question) // questions are plain structs
+	sum := sha256.Sum256(append(placeBytes(place), encoded...))
 	return sum[:8]
 }
 

@@ -132,19 +132,19 @@ func (c *Call) Parameters(known map[string]parameterForm) {
 	if c.Request.URL.RawQuery == "" {
 		return
 	}
-	given, err := url.ParseQuery(c.Request.URL.RawQuery)
+	values, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil { // a part that cannot be read counts as absent
 		c.Found.Add("?", "the parameters cannot be read: escape what is special, such as ; as %%3B")
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch form, is := known[name]; {
 		case !is:
 			c.Found.Add(body.Shorten(name), "is not a parameter here")
-		case len(given[name]) > 1 && !form.repeatable:
+		case len(values[name]) > 1 && !form.repeatable:
 			c.Found.Add(name, "is given twice")
-		case !form.required && slices.Contains(given[name], "") && !slices.Contains(mayBeEmpty, name):
+		case !form.required && slices.Contains(values[name], "") && !slices.Contains(mayBeEmpty, name):
 			c.Found.Add(name, body.Empty)
-		case name == "cursor" && !isCursor(given.Get(name)):
+		case name == "cursor" && !isCursor(values.Get(name)):
 			c.Found.Add(name, notItsCursor)
 		}
 	}

@@ -31,9 +31,9 @@ func WriteJSON(to io.Writer, body any) {
 }
 
 // Value is the value that was given, or the zero value.
-func Value[T any](given *T) (value T) {
-	if given != nil {
-		value = *given
+func Value[T any](optional *T) (value T) {
+	if optional != nil {
+		value = *optional
 	}
 	return value
 }

@@ -183,12 +183,12 @@ func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) 
 	if err != nil {
 		return nil, err
 	}
-	said, err := s.kept.Messages(ctx, c.Principal.Tenant, stream)
+	messages, err := s.kept.Messages(ctx, c.Principal.Tenant, stream)
 	if err != nil {
 		return nil, err
 	}
 	out := &sessionOutput{Status: http.StatusOK, Position: serve.WholeCell(stream.Position), Body: sessionOf(stream)}
-	for _, event := range said {
+	for _, event := range messages {
 		fact, _ := event.Fact.(domain.MessageAdded)
 		at := fact.At
 		if at.IsZero() {

@@ -85,7 +85,7 @@ func (s subscriptions) deliveries(ctx context.Context, c *serve.Call, in *delive
 		return nil, err
 	}
 	return serve.Listing[api.Delivery]{
-		Name: "deliveries", Asked: []any{c.Request.URL.Path, in.State}, Columns: deliveryColumns,
+		Name: "deliveries", Query: []any{c.Request.URL.Path, in.State}, Columns: deliveryColumns,
 		Page: func(ctx context.Context, place int64, limit int) (items []api.Delivery, next int64, err error) {
 			found, err := s.all.Deliveries(ctx, c.Principal.Tenant, in.ID, domain.DeliveryQuery{
 				State: in.State, Before: place, Limit: limit + 1,

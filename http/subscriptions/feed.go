@@ -105,7 +105,7 @@ func (s subscriptions) listEvents(
 	}
 	return serve.Listing[api.Event]{
 		Name: "events", Columns: serve.EventColumns,
-		Asked: []any{c.Request.URL.Path, of.Follows, of.Scope, of.Item, of.Tag, of.Query, of.Events, after},
+		Query: []any{c.Request.URL.Path, of.Follows, of.Scope, of.Item, of.Tag, of.Query, of.Events, after},
 		Page: func(ctx context.Context, place int64, limit int) (items []api.Event, next int64, err error) {
 			page := query
 			page.After, page.Limit = cmp.Or(place, query.After), limit

@@ -97,7 +97,7 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, listed, err := s.keys.Everywhere(ctx)
+	issued, listed, err := s.keys.Everywhere(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s accounts) listAccounts(ctx context.Context, q *query) (any, error) {
 		if !t.ErasedAt.IsZero() {
 			continue
 		}
-		a := account{ID: t.Name, Users: len(s.usersAmong(given[t.Name], listed[t.Name]))}
+		a := account{ID: t.Name, Users: len(s.usersAmong(issued[t.Name], listed[t.Name]))}
 		if !t.CreatedAt.IsZero() {
 			a.Created = new(t.CreatedAt.UTC())
 		}

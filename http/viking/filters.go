@@ -164,9 +164,9 @@ func (c condition) timeRange(f *domain.Filter) error {
 		if !has || string(raw) == "null" {
 			continue
 		}
-		var given string
-		_ = json.Unmarshal(raw, &given) // what is no text is no time either
-		at, isDate, err := timeOf(given, time.Now())
+		var text string
+		_ = json.Unmarshal(raw, &text) // what is no text is no time either
+		at, isDate, err := timeOf(text, time.Now())
 		if err != nil {
 			return errFilter("%s must be a time, as in 2026-03-12T08:00:00Z", b.name)
 		}

@@ -163,11 +163,11 @@ func (s fileSystem) listed(ctx context.Context, q *query, l listing) (any, error
 	if err := s.tree.setDates(ctx, q.caller.Tenant, nodes); err != nil {
 		return nil, err
 	}
-	said, err := s.tree.summariesOf(ctx, q.caller, nodes)
+	summaries, err := s.tree.summariesOf(ctx, q.caller, nodes)
 	if err != nil {
 		return nil, err
 	}
-	said.describe(nodes)
+	summaries.describe(nodes)
 	l.sort(nodes)
 	entries := make([]any, len(nodes))
 	for i, child := range nodes {

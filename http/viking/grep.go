@@ -101,11 +101,11 @@ func found[T any](matches []T, more bool, err error) (any, error) {
 }
 
 // limitOr is the given limit or the default.
-func limitOr(given *int, otherwise int) int {
-	if given == nil || *given < 0 {
+func limitOr(limit *int, otherwise int) int {
+	if limit == nil || *limit < 0 {
 		return otherwise
 	}
-	return *given
+	return *limit
 }
 
 // glob finds names below an address.

@@ -105,11 +105,11 @@ func (s status) mode(ctx context.Context) string {
 	if s.keys == nil {
 		return ""
 	}
-	given, err := s.keys.Any(ctx)
+	issued, err := s.keys.Any(ctx)
 	switch {
 	case err != nil:
 		return ""
-	case given:
+	case issued:
 		return "api_key"
 	}
 	return "dev"

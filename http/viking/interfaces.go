@@ -88,8 +88,8 @@ type Recorder interface {
 type Keyring interface {
 	// Any tells whether a key was ever issued.
 	Any(ctx context.Context) (bool, error)
-	// Given lists the issued keys of a tenant.
-	Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
+	// Issued lists the issued keys of a tenant.
+	Issued(ctx context.Context, tenant string) ([]domain.IssuedKey, error)
 	// Everywhere lists the keys of all tenants and the users of their directories, by tenant.
 	Everywhere(ctx context.Context) (map[string][]domain.IssuedKey, map[string][]domain.MemberEntry, error)
 	// Tenants lists the tenants by name.
@@ -118,8 +118,8 @@ type Files interface {
 
 // Directories holds a model's summaries of directories.
 type Directories interface {
-	// Said returns the summaries of those of these directories that have one. The caller decides who may see them.
-	Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
+	// Summaries returns the summaries of those of these directories that have one. The caller decides who may see them.
+	Summaries(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
 }
 
 // Sessions answers questions about sessions, and about the tasks that their commits start.

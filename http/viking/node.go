@@ -229,17 +229,17 @@ func (s tree) levelText(ctx context.Context, c caller, n node, level domain.Leve
 	if err != nil {
 		return "", err
 	}
-	said, err := s.summariesOf(ctx, c, append([]node{n}, children...))
+	summaries, err := s.summariesOf(ctx, c, append([]node{n}, children...))
 	if err != nil {
 		return "", err
 	}
-	if about := said[n.uri]; coversAll(c, about, children) {
+	if about := summaries[n.uri]; coversAll(c, about, children) {
 		if level == domain.Abstract {
 			return about.Abstract, nil
 		}
 		return about.Overview, nil
 	}
-	said.describe(children)
+	summaries.describe(children)
 	if level == domain.Abstract {
 		return cmp.Or(abstractOfChildren(children), n.abstract()), nil
 	}

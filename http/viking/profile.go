@@ -53,11 +53,11 @@ func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, err
 // withFacts is the content of a profile followed by the facts that it does not contain.
 func withFacts(content string, facts []*domain.Knowledge) string {
 	for _, fact := range facts {
-		if said := strings.TrimSpace(fact.Text.Content); !strings.Contains(content, said) {
+		if text := strings.TrimSpace(fact.Text.Content); !strings.Contains(content, text) {
 			if content != "" && !strings.HasSuffix(content, "\n") {
 				content += "\n"
 			}
-			content += said + "\n"
+			content += text + "\n"
 		}
 	}
 	return content

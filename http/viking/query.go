@@ -97,11 +97,11 @@ func (q *query) param(name string) string { return q.request.URL.Query().Get(nam
 
 // intParam is a parameter that is a whole number.
 func (q *query) intParam(name string, otherwise int) int {
-	given := q.param(name)
-	if given == "" {
+	value := q.param(name)
+	if value == "" {
 		return otherwise
 	}
-	n, err := strconv.Atoi(given)
+	n, err := strconv.Atoi(value)
 	if err != nil {
 		q.found.Add(name, "must be a whole number")
 	}
@@ -123,20 +123,20 @@ func (q *query) boolParam(name string) bool {
 var ago = regexp.MustCompile(`^\d{1,6}[smhdw]$`)
 
 // timeOf reads what [domain.ParseTime] reads, or how long ago as in 2h.
-func timeOf(given string, now time.Time) (at time.Time, isDate bool, err error) {
-	if ago.MatchString(given) {
-		given = "-" + given
+func timeOf(text string, now time.Time) (at time.Time, isDate bool, err error) {
+	if ago.MatchString(text) {
+		text = "-" + text
 	}
-	return domain.ParseTime(given, now.UTC())
+	return domain.ParseTime(text, now.UTC())
 }
 
 // timeParam parses a client's time: with or without a zone, a date, or a period before now, such as 2h or 7d. A date
-// means its beginning plus length. Zero if given is empty.
-func (q *query) timeParam(field, given string, now time.Time, length time.Duration) time.Time {
-	if given == "" {
+// means its beginning plus length. Zero if text is empty.
+func (q *query) timeParam(field, text string, now time.Time, length time.Duration) time.Time {
+	if text == "" {
 		return time.Time{}
 	}
-	if at, isDate, err := timeOf(given, now); err == nil {
+	if at, isDate, err := timeOf(text, now); err == nil {
 		if isDate {
 			at = at.Add(length)
 		}

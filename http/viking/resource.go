@@ -273,15 +273,15 @@ func (s resources) storeFile(ctx context.Context, q *query, root address, in res
 			meta[name] = value
 		}
 	}
-	said := domain.Source{Name: cut(file.name, 200), Category: "resource"}
+	from := domain.Source{Name: cut(file.name, 200), Category: "resource"}
 	if file.url != "" {
-		said.URLs = []string{file.url}
+		from.URLs = []string{file.url}
 	}
 	if file.isText {
-		return s.storeText(ctx, q, root, in, file, meta, said)
+		return s.storeText(ctx, q, root, in, file, meta, from)
 	}
 	root.uri = root.uri.Join(file.stem() + file.extension())
-	return s.storeBytes(ctx, q, root, in, file, meta, said)
+	return s.storeBytes(ctx, q, root, in, file, meta, from)
 }
 
 // fill sets the request's options on an item.
@@ -296,7 +296,7 @@ func (in resourceRequest) fill(r *domain.Remembered) {
 
 // storeText writes the text of a file in its parts.
 func (s resources) storeText(
-	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, said domain.Source,
+	ctx context.Context, q *query, root address, in resourceRequest, file source, meta map[string]any, from domain.Source,
 ) error {
 	at, parts := root, []section{{title: titleOf(file.content), content: file.content}}
 	if name := file.keptName(); name != "" {
@@ -306,7 +306,7 @@ func (s resources) storeText(
 	}
 	submissions, err := q.splitCommands(at, root, parts, meta, func(r *domain.Remembered) {
 		in.fill(r)
-		r.Source = said
+		r.Source = from
 	})
 	if err != nil {
 		return err
@@ -316,7 +316,7 @@ func (s resources) storeText(
 
 // storeBytes writes a binary file: an item that describes it, and the bytes.
 func (s resources) storeBytes(
-	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, said domain.Source,
+	ctx context.Context, q *query, at address, in resourceRequest, file source, meta map[string]any, from domain.Source,
 ) error {
 	kind := file.kind()
 	meta["bytes"] = map[string]any{
@@ -333,7 +333,7 @@ func (s resources) storeBytes(
 		if in.Reason != "" {
 			r.Text.Content += "\n" + in.Reason
 		}
-		r.ContextType, r.Media, r.Text.Meta, r.Source = domain.Resource, mediaOf(kind), encoded, said
+		r.ContextType, r.Media, r.Text.Meta, r.Source = domain.Resource, mediaOf(kind), encoded, from
 	})
 	if err != nil {
 		return err

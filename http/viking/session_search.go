@@ -35,14 +35,14 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	said := ""
+	recent := ""
 	if in.Session != "" && in.limit() > 0 {
 		var err error
-		if said, err = s.recentMessages(ctx, q, in.Session); err != nil {
+		if recent, err = s.recentMessages(ctx, q, in.Session); err != nil {
 			return nil, err
 		}
 	}
-	if said == "" {
+	if recent == "" {
 		return s.answer(ctx, q, in.findRequest)
 	}
 	wide := in.findRequest
@@ -51,7 +51,7 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wide.Query = cut(in.Query+"\n"+said, longestShaped)
+	wide.Query = cut(in.Query+"\n"+recent, longestShaped)
 	more, _, _, err := s.scored(ctx, q, wide)
 	if err != nil {
 		return nil, err
@@ -90,24 +90,24 @@ func (s finder) recentMessages(ctx context.Context, q *query, id string) (string
 	if err != nil {
 		return "", err
 	}
-	var said []string
+	var lines []string
 	for _, event := range messages[max(0, len(messages)-shapingMessages):] {
 		fact, _ := event.Fact.(domain.MessageAdded)
 		for _, part := range fact.Message.Parts {
 			if line := strings.TrimSpace(part.Text); fact.Role == domain.RoleUser && line != "" {
-				said = append(said, line)
+				lines = append(lines, line)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(lines) == 0 {
 		archives, err := s.sessions.Summaries(ctx, q.caller.Tenant, stream, 1)
 		if err != nil || len(archives) == 0 {
 			return "", err
 		}
-		said = append(said, archives[0].Summary.Abstract)
+		lines = append(lines, archives[0].Summary.Abstract)
 	}
-	slices.Reverse(said) // cut keeps the newest
-	return cut(strings.Join(said, "\n"), shapingText), nil
+	slices.Reverse(lines) // cut keeps the newest
+	return cut(strings.Join(lines, "\n"), shapingText), nil
 }
 
 // cut is the first most characters of s.

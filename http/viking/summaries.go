@@ -26,13 +26,13 @@ func (s tree) summariesOf(ctx context.Context, c caller, nodes []node) (visibleS
 			uris = append(uris, n.uri)
 		}
 	}
-	all, err := s.directories.Said(ctx, c.Tenant, uris)
+	all, err := s.directories.Summaries(ctx, c.Tenant, uris)
 	if err != nil {
 		return nil, err
 	}
-	for uri, said := range all {
-		if c.InAudience(said.Audience) {
-			visible[uri] = said
+	for uri, summary := range all {
+		if c.InAudience(summary.Audience) {
+			visible[uri] = summary
 		}
 	}
 	return visible, nil

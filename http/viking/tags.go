@@ -24,7 +24,7 @@ func (s metadata) setTags(ctx context.Context, q *query) (any, error) {
 	if in.Tags == nil && in.Mode != "clear" {
 		q.found.Add("tags", "is required")
 	}
-	given := tagsOfRequest(q, in.Tags)
+	input := tagsOfRequest(q, in.Tags)
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (s metadata) setTags(ctx context.Context, q *query) (any, error) {
 		if !in.Recursive && len(domain.URI(k.Text.URI).Names()) > depth {
 			return nil, nil
 		}
-		target, tags := q.target(k), given
+		target, tags := q.target(k), input
 		switch in.Mode {
 		case "append":
-			target.Revisions, tags = []int64{k.Revision}, k.Text.Tags.With(given)
+			target.Revisions, tags = []int64{k.Revision}, k.Text.Tags.With(input)
 		case "clear":
 			tags = domain.Tags{}
 		}

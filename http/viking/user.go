@@ -29,11 +29,11 @@ func (u member) role() string {
 var roles = map[string]domain.Role{"user": domain.Member, "admin": domain.Admin}
 
 func (q *query) parseRole(role string) domain.Role {
-	given, known := roles[role]
+	parsed, known := roles[role]
 	if !known {
 		q.found.Add("role", "must be user or admin")
 	}
-	return given
+	return parsed
 }
 
 func (q *query) checkUserID(field, id string) {
@@ -44,7 +44,7 @@ func (q *query) checkUserID(field, id string) {
 
 // usersOf lists the users of an account, by id.
 func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) {
-	given, err := s.keys.Given(ctx, tenant)
+	issued, err := s.keys.Issued(ctx, tenant)
 	var all []domain.MemberEntry
 	for after := domain.Entity(""); err == nil; {
 		const page = 500
@@ -57,7 +57,7 @@ func (s accounts) usersOf(ctx context.Context, tenant string) ([]member, error) 
 			break
 		}
 	}
-	return s.usersAmong(given, all), err
+	return s.usersAmong(issued, all), err
 }
 
 // enlist adds a user to the directory, or ends a deactivation.
@@ -70,18 +70,18 @@ func (s accounts) enlist(ctx context.Context, q *query, by domain.Principal, id 
 }
 
 // usersAmong are the users of these keys and the active ones of these entries, by id.
-func (s accounts) usersAmong(given []domain.IssuedKey, listed []domain.MemberEntry) []member {
+func (s accounts) usersAmong(issued []domain.IssuedKey, listed []domain.MemberEntry) []member {
 	now := time.Now()
-	given = slices.DeleteFunc(given, func(k domain.IssuedKey) bool {
+	issued = slices.DeleteFunc(issued, func(k domain.IssuedKey) bool {
 		return k.Subject.Kind() != domain.User ||
 			k.CheckValid(now) != nil
 	})
-	slices.SortStableFunc(given, func(a, b domain.IssuedKey) int {
+	slices.SortStableFunc(issued, func(a, b domain.IssuedKey) int {
 		return cmp.Or(strings.Compare(a.Subject.ID(), b.Subject.ID()),
 			slices.Index(domain.Roles, b.Role)-slices.Index(domain.Roles, a.Role), b.CreatedAt.Compare(a.CreatedAt))
 	})
 	var users []member
-	for _, k := range given {
+	for _, k := range issued {
 		if id := k.Subject.ID(); len(users) == 0 || users[len(users)-1].id != id {
 			users = append(users, member{id: id})
 		}

@@ -116,7 +116,7 @@ func (s Events) HideHistory(ctx context.Context, c *serve.Call, items []domain.H
 // List is the list of the events that a query selects.
 func (s Events) List(c *serve.Call, query domain.EventQuery) serve.Listing[api.Event] {
 	return serve.Listing[api.Event]{
-		Name: "events", Asked: query, Columns: serve.EventColumns,
+		Name: "events", Query: query, Columns: serve.EventColumns,
 		Page: func(ctx context.Context, place int64, limit int) ([]api.Event, int64, error) {
 			page := query
 			page.Limit = limit

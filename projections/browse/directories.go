@@ -64,7 +64,7 @@ func (d Directories) Next(ctx context.Context, now, quiet, overdue time.Time) (d
 // Keep stores a directory's summary and marks its parents as changed. It does nothing if a text that the summary was
 // made of has been deleted meanwhile. A directory that changed meanwhile stays marked.
 func (d Directories) Keep(
-	ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI, at time.Time,
+	ctx context.Context, t domain.DirectoryTask, summary domain.DirectorySummary, parents []domain.URI, at time.Time,
 ) error {
 	err := d.db.Transact(database.ForTenant(ctx, t.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.ExecContext(ctx, `
@@ -73,7 +73,8 @@ func (d Directories) Keep(
 				changed_at = CASE WHEN changed_at = ? THEN NULL ELSE changed_at END,
 				since = CASE WHEN changed_at = ? THEN NULL ELSE since END
 			WHERE tenant = ? AND uri = ? AND generation = ?`,
-			said.Audience, said.MadeOf, said.Abstract, said.Overview, t.ChangedAt, t.ChangedAt, t.Tenant, t.URI, t.Generation)
+			summary.Audience, summary.MadeOf, summary.Abstract, summary.Overview, t.ChangedAt, t.ChangedAt,
+			t.Tenant, t.URI, t.Generation)
 		if err != nil {
 			return err
 		}
@@ -106,20 +107,20 @@ func (d Directories) Leave(ctx context.Context, t domain.DirectoryTask, then tim
 	return nil
 }
 
-// Said returns the summaries of these directories of a tenant, as far as they have one. The caller decides who may
+// Summaries returns the summaries of these directories of a tenant, as far as they have one. The caller decides who may
 // read them.
-func (d Directories) Said(
+func (d Directories) Summaries(
 	ctx context.Context, tenant string, uris []domain.URI,
 ) (map[domain.URI]domain.DirectorySummary, error) {
-	said := map[domain.URI]domain.DirectorySummary{}
+	summaries := map[domain.URI]domain.DirectorySummary{}
 	if len(uris) == 0 {
-		return said, nil
+		return summaries, nil
 	}
 	err := database.ForEach(ctx, d.db, func(rows *sql.Rows) error {
 		var uri domain.URI
 		var s domain.DirectorySummary
 		err := rows.Scan(&uri, &s.Audience, &s.MadeOf, &s.Abstract, &s.Overview)
-		said[uri] = s
+		summaries[uri] = s
 		return err
 	}, `
 		SELECT uri, audience, made_of, abstract, overview
@@ -128,5 +129,5 @@ func (d Directories) Said(
 	if err != nil {
 		return nil, fmt.Errorf("read what directories are about: %w", err)
 	}
-	return said, nil
+	return summaries, nil
 }

@@ -38,7 +38,7 @@ func (b *Browser) Feedback(ctx context.Context, reader domain.Principal, id stri
 	if err != nil {
 		return domain.Feedback{}, err
 	}
-	given := &domain.Knowledge{Baseline: k.Baseline, Votes: map[string]domain.Vote{}}
+	rated := &domain.Knowledge{Baseline: k.Baseline, Votes: map[string]domain.Vote{}}
 	for _, verdict := range []domain.Verdict{domain.Helpful, domain.Harmful} {
 		var votes []rows.VoteRow
 		err := p.DB.NewSelect().Model(&votes).ModelTableExpr("? AS v", p.Tables.Votes).
@@ -49,11 +49,11 @@ func (b *Browser) Feedback(ctx context.Context, reader domain.Principal, id stri
 		}
 		for i := range votes {
 			v := votes[i].Vote()
-			given.Votes[v.EventID] = v
+			rated.Votes[v.EventID] = v
 		}
 	}
 	if len(k.DerivedFrom) > 0 { // votes may have been carried
-		err = b.Hide(ctx, reader, given)
+		err = b.Hide(ctx, reader, rated)
 	}
-	return given.Feedback(), err
+	return rated.Feedback(), err
 }

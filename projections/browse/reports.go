@@ -74,7 +74,7 @@ func (r Reports) Harm(ctx context.Context, q domain.ReportQuery) ([]domain.Repor
 	voices := func() *bun.SelectQuery {
 		return p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).Where("v.verdict = 'harmful'")
 	}
-	return p.ranked(ctx, q, ranking{said: voices, counted: "k.harmful", some: "k.harmful > 0", index: "harmful"})
+	return p.ranked(ctx, q, ranking{votes: voices, counted: "k.harmful", some: "k.harmful > 0", index: "harmful"})
 }
 
 // Stale ranks items by their reports of staleness since the last confirmation, or by all reports if the confirmation
@@ -92,7 +92,7 @@ func (r Reports) Stale(ctx context.Context, q domain.ReportQuery) ([]domain.Repo
 				p.Tables.Knowledge, now)
 	}
 	return p.ranked(ctx, q, ranking{
-		said: reports, counted: rows.ReportersAt, some: rows.MayBeStale +
+		votes: reports, counted: rows.ReportersAt, some: rows.MayBeStale +
 			" AND (k.stale_reporters > 0 OR k.confirm_until <= ?0)",
 		at: []any{now}, index: "stale", also: p.expiredWithin(q).ColumnExpr("k.id, 0 AS counted"),
 	})
@@ -107,7 +107,7 @@ func (p view) expiredWithin(q domain.ReportQuery) *bun.SelectQuery {
 
 // ranking says how items are ranked.
 type ranking struct {
-	said    func() *bun.SelectQuery // the votes or reports v that count
+	votes   func() *bun.SelectQuery // the votes or reports v that count
 	counted string                  // their number for item k at the time ?0
 	some    string                  // which items are listed, at the time ?0
 	at      []any                   // the time, if these expressions need it
@@ -123,7 +123,7 @@ func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]d
 		query = query.TableExpr("?", p.IndexHint(by.index)).ColumnExpr(by.counted+" AS counted", by.at...).
 			Where(by.some, by.at...)
 	} else {
-		then := rows.Between(by.said().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).
+		then := rows.Between(by.votes().ColumnExpr("v.id, count(*) AS counted").Where("v.tenant = ?", q.Tenant).
 			GroupExpr("v.id"), "v.at", q.From, q.To)
 		if by.also != nil {
 			then = p.DB.NewSelect().TableExpr("(?) AS part", then.UnionAll(by.also)).
@@ -135,7 +135,7 @@ func (p view) ranked(ctx context.Context, q domain.ReportQuery, by ranking) ([]d
 	chosen, args := p.isChosen(about(q))
 	query = query.Where("k.tenant = ?", q.Tenant).Where(chosen, args...).
 		OrderExpr("counted DESC, confidence, number").Limit(int64(q.Limit)).Offset(q.Skip)
-	last := rows.Between(by.said().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).
+	last := rows.Between(by.votes().ColumnExpr("max(v.at)").Where("v.tenant = ?", q.Tenant).
 		Where("v.id = most.id"), "v.at", q.From, q.To)
 	list, err := standings(ctx, p, p.DB.NewSelect().TableExpr("(?) AS most", query).
 		ColumnExpr(standingColumns+", most.counted, (?) AS last", last).
@@ -335,13 +335,13 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 	if q.Item != "" {
 		index = "item"
 	}
-	given := p.DB.NewSelect().TableExpr("?", p.accesses(index)).
+	accesses := p.DB.NewSelect().TableExpr("?", p.accesses(index)).
 		ColumnExpr("a.at, a.kind, a.actor, a.on_behalf_of, a.item, a.rank, a.score, a.route, a.status, a.request_id, "+
 			"a.correlation_id, a.trace_id, CAST(a.access_id AS text) AS tie, a.authentication").
 		Where("a.tenant = ?", q.Tenant)
-	given = within(given, q, "a.actor", "a.on_behalf_of", "a.at")
+	accesses = within(accesses, q, "a.actor", "a.on_behalf_of", "a.at")
 	if q.Item == "" {
-		given = given.Where("a.kind = 'denied'")
+		accesses = accesses.Where("a.kind = 'denied'")
 	} else {
 		voices := p.DB.NewSelect().TableExpr("? AS v", p.Tables.Votes).
 			Join("JOIN events AS e ON e.tenant = v.tenant AND e.event_id = v.event_id"). // who voted, and for whom
@@ -350,10 +350,10 @@ func (r Reports) Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.U
 			ColumnExpr("e.authentication").
 			Where("v.tenant = ?", q.Tenant).Where("v.id = ?", q.Item).Where("v.verdict = 'helpful'")
 		voices = within(voices, q, "e.actor", "e.on_behalf_of", "v.at")
-		given = given.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
+		accesses = accesses.Where("a.item = ?", q.Item).Where("a.item <> ''").Where("a.kind <> 'denied'").UnionAll(voices)
 	}
 	var found []reliance
-	err = p.DB.NewSelect().TableExpr("(?) AS r", given).ColumnExpr("r.*").
+	err = p.DB.NewSelect().TableExpr("(?) AS r", accesses).ColumnExpr("r.*").
 		OrderExpr("r.at DESC, r.tie DESC, r.rank").Limit(int64(q.Limit)).Offset(q.Skip).Scan(ctx, &found)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read accesses", err)

@@ -136,8 +136,8 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 	}
 	chosen := make([]*candidate, 0, len(found))
 	for _, c := range found {
-		asked := func(why domain.ReviewReason) bool { return why.Queue == q.Queue }
-		if q.Queue == "" || slices.ContainsFunc(c.Reasons, asked) {
+		matches := func(why domain.ReviewReason) bool { return why.Queue == q.Queue }
+		if q.Queue == "" || slices.ContainsFunc(c.Reasons, matches) {
 			chosen = append(chosen, c)
 		}
 	}
@@ -197,12 +197,12 @@ type candidate struct {
 
 // add notes why an item waits, and tells whether that is its first reason of the queue. Several proposals about it are
 // one reason. Of the queue that was asked for, it prefers a pair to those of the other one.
-func (c *candidate) add(in queue, w waiting, asked string) (first bool) {
+func (c *candidate) add(in queue, w waiting, wanted string) (first bool) {
 	since := w.Since.Time
 	if c.oldest.IsZero() || since.Before(c.oldest) {
 		c.oldest = since
 	}
-	if in.name == asked {
+	if in.name == wanted {
 		w.Score++
 	}
 	if w.Proposal != "" && (c.group == nil || w.Score > c.rank) {

@@ -14,13 +14,13 @@ import (
 
 // Question compares texts with a question word by word. It is for one goroutine.
 type Question struct {
-	asked []asked
+	words []questionWord
 	total float64              // of the weights
 	known map[string][]float64 // how similar a word of a text is to each of the question
 }
 
-// asked is a word of a question.
-type asked struct {
+// questionWord is a word of a question.
+type questionWord struct {
 	word
 	*meaning
 	weight float64
@@ -32,7 +32,7 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 	q := &Question{known: map[string][]float64{}}
 	seen := map[string]bool{}
 	for w := range wordsOf(s) {
-		a := asked{word: w, meaning: w.lookUp(), weight: 1}
+		a := questionWord{word: w, meaning: w.lookUp(), weight: 1}
 		if seen[w.text] || !a.hasContent {
 			continue
 		}
@@ -47,7 +47,7 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 		}
 		a.weight *= idf
 		q.total += a.weight
-		q.asked = append(q.asked, a)
+		q.words = append(q.words, a)
 	}
 	return q
 }
@@ -56,7 +56,7 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 const longQuestion = 6
 
 // IsLong tells whether this is rather the description of a task, of which an item covers only a part.
-func (q *Question) IsLong() bool { return len(q.asked) > longQuestion }
+func (q *Question) IsLong() bool { return len(q.words) > longQuestion }
 
 // leastSimilar is the cosine of two words up to which they count as unrelated.
 const leastSimilar = 0.4
@@ -68,9 +68,9 @@ func (q *Question) Closeness(s string) float64 {
 	if q.total == 0 {
 		return 0
 	}
-	best := make([]float64, len(q.asked))
-	for i := range q.asked {
-		if a := &q.asked[i]; a.han && strings.Contains(s, a.text) {
+	best := make([]float64, len(q.words))
+	for i := range q.words {
+		if a := &q.words[i]; a.han && strings.Contains(s, a.text) {
 			best[i] = 1 // wherever a text without spaces is cut
 		}
 	}
@@ -86,11 +86,11 @@ func (q *Question) Closeness(s string) float64 {
 	}
 	sum, least := 0.0, 0.0
 	for i, x := range best {
-		if x == 1 && !q.asked[i].known && len(q.asked[i].text) >= shortestName {
+		if x == 1 && !q.words[i].known && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
-			sum += q.asked[i].weight * (min(x, 1) - leastSimilar) / (1 - leastSimilar)
+			sum += q.words[i].weight * (min(x, 1) - leastSimilar) / (1 - leastSimilar)
 		}
 	}
 	return max(sum/q.total, least)
@@ -118,8 +118,8 @@ func (q *Question) similar(w word) []float64 {
 		return nil
 	}
 	var all []float64
-	for i := range q.asked {
-		a := &q.asked[i]
+	for i := range q.words {
+		a := &q.words[i]
 		similar := 0.0
 		switch {
 		case a.text == w.text || a.term == m.term:
@@ -135,7 +135,7 @@ func (q *Question) similar(w word) []float64 {
 		}
 		if similar > leastSimilar {
 			if all == nil {
-				all = make([]float64, len(q.asked))
+				all = make([]float64, len(q.words))
 			}
 			all[i] = similar
 		}

@@ -19,9 +19,9 @@ var synonyms = sync.OnceValue(func() map[string][]int {
 		if err != nil {
 			panic(err) // the files are part of the program
 		}
-		for said := range strings.Lines(string(content)) {
+		for row := range strings.Lines(string(content)) {
 			line++
-			words, is := strings.CutPrefix(said, "=")
+			words, is := strings.CutPrefix(row, "=")
 			if !is {
 				continue
 			}

@@ -33,7 +33,7 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 			Tags: l.Text.Tags, Meta: l.Text.Meta, URI: l.Text.URI,
 		},
 	}
-	if at := a.saidAt(l); !at.IsZero() {
+	if at := a.lessonTime(l); !at.IsZero() {
 		item.Source.Timestamp = at.UTC().Format(time.RFC3339)
 	}
 	if target != nil && l.Decision == domain.DecideMerge {
@@ -48,8 +48,8 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 	return domain.Remember{By: by, ID: l.Item, Knowledge: item, OrSame: true}
 }
 
-// saidAt is when a lesson was first said.
-func (a assignment) saidAt(l domain.Lesson) time.Time {
+// lessonTime is when a lesson was first said.
+func (a assignment) lessonTime(l domain.Lesson) time.Time {
 	for _, m := range a.messages {
 		if len(l.Sources) > 0 && m.EventID == l.Sources[0] {
 			return m.At
@@ -58,13 +58,13 @@ func (a assignment) saidAt(l domain.Lesson) time.Time {
 	return time.Time{}
 }
 
-// said is when a finding was said.
-func (a assignment) said(f LessonDraft) time.Time {
-	return a.saidAt(domain.Lesson{Sources: a.sources(f.Sources)})
+// draftTime is when a finding was said.
+func (a assignment) draftTime(f LessonDraft) time.Time {
+	return a.lessonTime(domain.Lesson{Sources: a.sources(f.Sources)})
 }
 
-// saidOf is when an item was said. What is recorded without a time holds since then.
-func saidOf(k *domain.Knowledge) time.Time { return cmp.Or(k.OccurredAt, k.CreatedAt) }
+// itemTime is when an item was said. What is recorded without a time holds since then.
+func itemTime(k *domain.Knowledge) time.Time { return cmp.Or(k.OccurredAt, k.CreatedAt) }
 
 // apply carries out the decisions. A step that was done before changes nothing. Independent lessons are submitted
 // together, then replacements one by one.
@@ -129,21 +129,21 @@ const longestTranscript = domain.MaxContent - 1024
 
 // archive is the command for the item of an archive, so that searches find it.
 func (a assignment) archive(stream string, fact domain.SessionExtracted) domain.Remember {
-	var said strings.Builder
+	var content strings.Builder
 	item := domain.Remembered{
 		Class: domain.Class{Type: domain.Usecase, ContextType: domain.Memory}, Owner: a.owner,
 		Scopes: []domain.Scope{a.owner.Scope()}, Source: domain.Source{Category: "exp", AgentID: a.agent, TraceID: a.session},
 	}
 	for _, m := range a.messages {
 		if text := strings.TrimSpace(m.Text()); text != "" {
-			fmt.Fprintf(&said, "%s: %s\n", m.Role, text)
+			fmt.Fprintf(&content, "%s: %s\n", m.Role, text)
 		}
 		if len(item.DerivedFrom) < mostSources && !slices.Contains(item.DerivedFrom, m.EventID) {
 			item.DerivedFrom = append(item.DerivedFrom, m.EventID)
 		}
 	}
 	item.Text = domain.Text{
-		Task: a.title(fact.Summary.Abstract), Content: cut(strings.TrimSpace(said.String()), longestTranscript),
+		Task: a.title(fact.Summary.Abstract), Content: cut(strings.TrimSpace(content.String()), longestTranscript),
 		Abstract: fact.Summary.Abstract, Overview: fact.Summary.Overview, Tags: domain.Tags{"category": {domain.ArchiveTag}},
 		URI: domain.ArchiveURI(a.owner, a.session, fact.Archive),
 	}
@@ -175,7 +175,7 @@ func (a assignment) keep(ctx context.Context, writer Writer, stream string, fact
 
 // origin names the first message of a lesson as its cause.
 func (a assignment) origin(l domain.Lesson) domain.Origin {
-	origin := domain.Origin{CorrelationID: a.task, OccurredAt: a.saidAt(l)}
+	origin := domain.Origin{CorrelationID: a.task, OccurredAt: a.lessonTime(l)}
 	if len(l.Sources) > 0 {
 		origin.CausationID = l.Sources[0]
 	}
@@ -188,7 +188,7 @@ func (a assignment) single(l domain.Lesson) (domain.Command, bool) {
 	case domain.DecideVote:
 		return domain.GiveFeedback{
 			Target: domain.Target{By: a.by(), ID: l.Target}, Verdict: domain.Helpful, TraceID: a.task, Outcome: "said again",
-			Said: true, Day: time.Now(),
+			Repeated: true, Day: time.Now(),
 		}, true
 	case domain.DecideCreate:
 		command, err := a.remember(l, nil).Complete()

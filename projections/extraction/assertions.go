@@ -9,7 +9,7 @@ import (
 
 // assertion is a sentence of a message.
 type assertion struct {
-	said string
+	text string
 	own  string // the same, with the words of others blanked
 }
 

@@ -36,11 +36,11 @@ func (BuiltIn) Extract(_ context.Context, c Conversation) (Result, error) {
 		}
 		for _, sentence := range assertions(m.Prose()) {
 			f, is := stated(sentence.own)
-			f.Content = sentence.said
-			said := func(tool LessonDraft) bool {
+			f.Content = sentence.text
+			repeated := func(tool LessonDraft) bool {
 				return f.Category == domain.CategoryEntities && strings.HasSuffix(plainText.Replace(f.Content), tool.Content)
 			}
-			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, said) {
+			if is && !(negative && f.Category == domain.CategoryEvents) && !slices.ContainsFunc(tools, repeated) {
 				f.Sources = []int{i}
 				found.Findings = append(found.Findings, f)
 			}
@@ -56,9 +56,9 @@ const shortestStatement = 6
 
 // stated is the lesson in a user's sentence about themselves and their environment.
 func stated(sentence string) (LessonDraft, bool) {
-	said := straight.Replace(sentence)
-	s := mending().ReplaceAllString(said, "")
-	mended := s != said
+	straightened := straight.Replace(sentence)
+	s := mending().ReplaceAllString(straightened, "")
+	mended := s != straightened
 	asked := asking().MatchString(s)
 	if len(s) < shortestStatement || len(s) > domain.MaxContent/2 || polarityMark().MatchString(s) {
 		return LessonDraft{}, false
@@ -75,8 +75,8 @@ func stated(sentence string) (LessonDraft, bool) {
 	if asked && !noted || borrowed(s) {
 		return LessonDraft{}, false
 	}
-	if said := append(preferring().FindStringIndex(s), preferringChinese().FindStringIndex(s)...); len(said) > 0 &&
-		voiced(s[:said[0]]) {
+	if match := append(preferring().FindStringIndex(s), preferringChinese().FindStringIndex(s)...); len(match) > 0 &&
+		voiced(s[:match[0]]) {
 		f.Category, f.Key = domain.CategoryPreferences, facetOf(s)
 		f.Task = in(s, "What the user prefers", "用户的偏好")
 		f.Tags = tagsOf("preference", f.Key)
@@ -100,7 +100,7 @@ func stated(sentence string) (LessonDraft, bool) {
 		f.Task = in(s, "What happened, or was decided", "发生或决定的事")
 		f.Tags = tagsOf("", "")
 	case noted || corrects && factual().MatchString(s) || retracts(sentence) ||
-		asserts(said, true) && !strings.Contains(said, "___"), // a text by others is no fact
+		asserts(straightened, true) && !strings.Contains(straightened, "___"), // a text by others is no fact
 		mended && asserts(s, true) && !strings.HasPrefix(s, "I "): // an excuse
 		f.Category = domain.CategoryEntities
 		f.Task = in(s, "What the user's world is like", "用户所说的事实")
@@ -120,23 +120,23 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 	known := words(strings.Join(contents, "\n"))
 	var more []LessonDraft
 	for i, m := range c.Messages {
-		said := strings.TrimSpace(m.Text()) // code or a quotation alone is what is to be kept
+		statement := strings.TrimSpace(m.Text()) // code or a quotation alone is what is to be kept
 		if prose := strings.TrimSpace(m.Prose()); prose != "" {
 			var left []string
 			all := assertions(prose)
 			for _, s := range all {
-				if asserts(s.own, false) && !covered(s.said, known) {
-					left = append(left, s.said)
+				if asserts(s.own, false) && !covered(s.text, known) {
+					left = append(left, s.text)
 				}
 			}
-			if said = prose; len(left) == 0 || len(findings) > 0 || len(all) < len(text.Sentences(prose)) {
-				said = strings.Join(left, " ")
+			if statement = prose; len(left) == 0 || len(findings) > 0 || len(all) < len(text.Sentences(prose)) {
+				statement = strings.Join(left, " ")
 			}
 		}
-		if m.Role == domain.RoleUser && said != "" {
+		if m.Role == domain.RoleUser && statement != "" {
 			more = append(more, LessonDraft{
-				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(said, domain.MaxContent/2),
-				Task: in(said, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),
+				Category: domain.CategoryEntities, Sources: []int{i}, Content: cut(statement, domain.MaxContent/2),
+				Task: in(statement, "What the user's world is like", "用户所说的事实"), Tags: tagsOf("", ""),
 			})
 		}
 	}
@@ -145,13 +145,13 @@ func verbatimRequests(c Conversation, findings []LessonDraft) []LessonDraft {
 
 // covered reports whether at least half of a sentence's words are known.
 func covered(sentence string, known map[string]bool) bool {
-	said, common := words(sentence), 0
-	for word := range said {
+	terms, common := words(sentence), 0
+	for word := range terms {
 		if known[word] {
 			common++
 		}
 	}
-	return 2*common >= len(said)
+	return 2*common >= len(terms)
 }
 
 // affirmed turns a retraction into what it ends.
@@ -175,8 +175,8 @@ const longestTask = 600
 // task is the first request of the user.
 func task(c Conversation) (string, int) {
 	for i, m := range c.Messages {
-		if said := strings.TrimSpace(m.Text()); m.Role == domain.RoleUser && said != "" {
-			return cut(said, longestTask), i
+		if request := strings.TrimSpace(m.Text()); m.Role == domain.RoleUser && request != "" {
+			return cut(request, longestTask), i
 		}
 	}
 	return "", -1
@@ -198,9 +198,9 @@ func cut(s string, bytes int) string {
 // outcome is the agent's last message in short; empty if there is none.
 func outcome(c Conversation) string {
 	for _, m := range slices.Backward(c.Messages) {
-		if said := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant &&
-			said != "" {
-			return " → " + text.Abstract(said, text.AbstractTokens/2)
+		if answer := reporting().ReplaceAllString(strings.TrimSpace(m.Prose()), ""); m.Role == domain.RoleAssistant &&
+			answer != "" {
+			return " → " + text.Abstract(answer, text.AbstractTokens/2)
 		}
 	}
 	return ""
@@ -214,8 +214,8 @@ func summarize(c Conversation) domain.Summary {
 		if m.Role == domain.RoleUser {
 			turns++
 		}
-		if said := strings.TrimSpace(m.Text()); said != "" {
-			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, text.Dated(said, m.At))
+		if content := strings.TrimSpace(m.Text()); content != "" {
+			fmt.Fprintf(&all, "%s: %s\n\n", m.Role, text.Dated(content, m.At))
 		}
 	}
 	about, _ := task(c)

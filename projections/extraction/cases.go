@@ -105,15 +105,15 @@ func caseOf(clues []clue) LessonDraft {
 			f.Sources = append(f.Sources, clue.message)
 		}
 	}
-	said := clues[0].sentence
-	f.Task = cut(said, longestTask)
+	first := clues[0].sentence
+	f.Task = cut(first, longestTask)
 	var content strings.Builder
 	section := func(english, chinese string, sentences []string) {
 		if len(sentences) > 0 {
 			for i, sentence := range sentences {
 				sentences[i] = label().ReplaceAllString(sentence, "")
 			}
-			content.WriteString(in(said, english, chinese) + strings.Join(sentences, " ") + "\n")
+			content.WriteString(in(first, english, chinese) + strings.Join(sentences, " ") + "\n")
 		}
 	}
 	section("Problem: ", "问题：", problems)
@@ -143,32 +143,32 @@ func reported(c Conversation) (parts map[string]int) {
 // reportedTask is the task that messages report on: the user's last message before them. Without a report, it is the
 // only message of the user; among several, it would be a guess.
 func (c Conversation) reportedTask(parts map[string]int) (string, int) {
-	asked, turns := -1, 0
+	request, turns := -1, 0
 	for i, m := range c.Messages {
 		if m.Role == domain.RoleUser && strings.TrimSpace(m.Text()) != "" {
-			asked, turns = i, turns+1
+			request, turns = i, turns+1
 		}
 	}
 	if len(parts) > 0 {
-		asked = before(c, slices.Min(slices.Collect(maps.Values(parts))))
+		request = before(c, slices.Min(slices.Collect(maps.Values(parts))))
 	} else if turns > 1 {
 		return "", -1
 	}
-	if asked < 0 {
+	if request < 0 {
 		return "", -1
 	}
-	return cut(strings.TrimSpace(c.Messages[asked].Text()), longestTask), asked
+	return cut(strings.TrimSpace(c.Messages[request].Text()), longestTask), request
 }
 
 // report is the case of a completed task in the format of agents' reports.
 func report(c Conversation) []LessonDraft {
 	parts := reported(c)
-	about, asked := c.reportedTask(parts)
+	about, request := c.reportedTask(parts)
 	final, done := parts["final response"]
-	if !done || asked < 0 {
+	if !done || request < 0 {
 		return nil
 	}
-	f := LessonDraft{Category: domain.CategoryCases, Task: about, Sources: []int{asked}}
+	f := LessonDraft{Category: domain.CategoryCases, Task: about, Sources: []int{request}}
 	lines := []string{in(about, "Task: ", "任务：") + about}
 	for _, name := range reportParts[:3] {
 		if i, is := parts[name]; is && !slices.Contains(f.Sources, i) {
@@ -185,28 +185,28 @@ func report(c Conversation) []LessonDraft {
 
 // failure is the failure to avoid that a negative conversation describes.
 func failure(c Conversation) []LessonDraft {
-	about, asked := c.reportedTask(reported(c))
+	about, request := c.reportedTask(reported(c))
 	about = requested(unmarked(about))
 	f := LessonDraft{Category: domain.CategoryAntipatterns, Polarity: domain.Negative, Task: about}
-	if asked >= 0 {
-		f.Sources = append(f.Sources, asked)
+	if request >= 0 {
+		f.Sources = append(f.Sources, request)
 	}
 	var lines []string
 	reason := ""
 	for i, m := range c.Messages {
-		said := strings.TrimSpace(m.Text())
-		if i == asked || said == "" || m.Role == domain.RoleUser {
+		content := strings.TrimSpace(m.Text())
+		if i == request || content == "" || m.Role == domain.RoleUser {
 			continue
 		}
-		if rest := unmarked(said); rest == "" || justMarked().MatchString(said) && len(rest) < 80 {
+		if rest := unmarked(content); rest == "" || justMarked().MatchString(content) && len(rest) < 80 {
 			f.Sources = append(f.Sources, i)
 			continue // it states nothing else
 		}
-		said = unmarked(said)
-		if named := reporting().FindStringSubmatch(said); named != nil && named[len(reportParts)] != "" {
-			reason = strings.TrimSpace(reporting().ReplaceAllString(said, ""))
+		content = unmarked(content)
+		if named := reporting().FindStringSubmatch(content); named != nil && named[len(reportParts)] != "" {
+			reason = strings.TrimSpace(reporting().ReplaceAllString(content, ""))
 		}
-		lines = append(lines, cut(said, 8000))
+		lines = append(lines, cut(content, 8000))
 		f.Sources = append(f.Sources, i)
 	}
 	if len(lines) == 0 && about == "" {
@@ -224,6 +224,6 @@ func failure(c Conversation) []LessonDraft {
 }
 
 // unmarked removes the mark of a failure from a text, since the item's polarity says it.
-func unmarked(said string) string {
-	return strings.TrimSpace(markedAside().ReplaceAllString(markedLine().ReplaceAllString(said, ""), " "))
+func unmarked(content string) string {
+	return strings.TrimSpace(markedAside().ReplaceAllString(markedLine().ReplaceAllString(content, ""), " "))
 }

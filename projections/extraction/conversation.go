@@ -67,23 +67,23 @@ var turn = text.Expression(`(?i)(?:^|\s)\[(user|assistant|system|tool)\]:\s*`)
 // turns splits a message of the form "[user]: … [assistant]: …" by speaker, also if the first mark is only a colon.
 // It splits only a user's message, so that the words of an agent or a tool never count as the user's.
 func (m Message) turns() []Message {
-	said := strings.TrimSpace(m.Text())
-	if rest, cut := strings.CutPrefix(said, ":"); cut && turn().MatchString(rest) {
-		said = "[user]:" + rest
+	content := strings.TrimSpace(m.Text())
+	if rest, cut := strings.CutPrefix(content, ":"); cut && turn().MatchString(rest) {
+		content = "[user]:" + rest
 	}
-	marks := turn().FindAllStringSubmatchIndex(said, -1)
+	marks := turn().FindAllStringSubmatchIndex(content, -1)
 	if m.Role != domain.RoleUser || len(marks) == 0 || marks[0][0] != 0 {
 		return []Message{m}
 	}
 	var all []Message
 	for i, mark := range marks {
-		end := len(said)
+		end := len(content)
 		if i+1 < len(marks) {
 			end = marks[i+1][0]
 		}
 		one := m
-		one.Role = strings.ToLower(said[mark[2]:mark[3]])
-		one.Parts = []domain.Part{{Type: domain.PartText, Text: strings.TrimSpace(said[mark[1]:end])}}
+		one.Role = strings.ToLower(content[mark[2]:mark[3]])
+		one.Parts = []domain.Part{{Type: domain.PartText, Text: strings.TrimSpace(content[mark[1]:end])}}
 		all = append(all, one)
 	}
 	last := &all[len(all)-1]
@@ -205,19 +205,19 @@ func addDates(c Conversation, r *Result) {
 func ConversationOf(owner domain.Entity, session, agent string, events []domain.Event) Conversation {
 	c := Conversation{Session: session, Agent: agent}
 	for _, event := range events {
-		said, is := event.Fact.(domain.MessageAdded)
-		if !is || len(said.Message.Parts) == 0 {
+		message, is := event.Fact.(domain.MessageAdded)
+		if !is || len(message.Message.Parts) == 0 {
 			continue
 		}
-		at := said.At
+		at := message.At
 		if at.IsZero() {
 			at = event.RecordedAt
 		}
-		peer := said.Message.Peer
+		peer := message.Message.Peer
 		if peer == string(owner) || peer == owner.ID() || workspace().MatchString(peer) {
 			peer = ""
 		}
-		m := Message{EventID: event.EventID, Role: said.Role, Peer: peer, At: at, Parts: said.Message.Parts}
+		m := Message{EventID: event.EventID, Role: message.Role, Peer: peer, At: at, Parts: message.Message.Parts}
 		for _, one := range m.turns() {
 			if one.Role != domain.RoleUser {
 				one.Peer = ""

@@ -101,7 +101,7 @@ func (a assignment) decide(
 ) ([]domain.Lesson, error) {
 	var lessons []domain.Lesson
 	all := combined(findings)
-	slices.SortStableFunc(all, func(x, y LessonDraft) int { return a.said(x).Compare(a.said(y)) })
+	slices.SortStableFunc(all, func(x, y LessonDraft) int { return a.draftTime(x).Compare(a.draftTime(y)) })
 	for i := range all {
 		all[i].Correction = all[i].Correction || retracts(all[i].Content)
 	}
@@ -182,12 +182,12 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 			Reason: "nothing like it is known",
 		},
 	}
-	var said []neighbour
+	var learned []neighbour
 	for i, other := range before {
 		k := &domain.Knowledge{
 			ID: other.Item, Owner: a.owner, Scopes: other.Scopes, Text: domain.Text{Content: other.Text.Content},
 			Class: domain.Class{Category: other.Category, Polarity: other.Polarity}, DerivedFrom: other.Sources,
-			OccurredAt: a.saidAt(other),
+			OccurredAt: a.lessonTime(other),
 		}
 		n := neighbour{item: k, verdict: compared(k, f), keyed: f.Key != "" && f.Key == other.Text.Key, now: true}
 		switch { // what a later lesson replaces is not said any more
@@ -196,7 +196,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 			lesson.Decision, lesson.Text.Reason = domain.DecideSkip, "the conversation says it twice"
 			return lesson, nil
 		case other.Item != "" && (replaced(n.verdict) || n.fills(f) || n.doubted(f)):
-			said = append(said, n)
+			learned = append(learned, n)
 		}
 	}
 	known, err := a.known(ctx, reader, f, similar)
@@ -206,7 +206,7 @@ func (a assignment) lesson(ctx context.Context, reader Reader, f LessonDraft, si
 	for _, k := range known {
 		lesson.Neighbours = append(lesson.Neighbours, domain.Neighbour{ID: k.item.ID, Score: k.score})
 	}
-	target := a.decideDraft(&lesson, f, append(said, known...), before)
+	target := a.decideDraft(&lesson, f, append(learned, known...), before)
 	switch lesson.Decision {
 	case domain.DecideCreate, domain.DecideSupersede:
 		lesson.Scopes = a.scopes(f)
@@ -281,7 +281,7 @@ func (a assignment) decideDraft(lesson *domain.Lesson, f LessonDraft, known []ne
 		alike := sameScopes(n.item.Scopes, a.scopes(f)) // an item never reaches a wider audience than before
 		switch {
 		case targeted(before, n.item.ID):
-		case mine && a.said(f).Before(saidOf(n.item)) && !keyed(f.Category):
+		case mine && a.draftTime(f).Before(itemTime(n.item)) && !keyed(f.Category):
 			if n.fills(f) || n.doubted(f) || f.Correction && replaced(n.verdict) {
 				return decide(domain.DecideCreate, n.item, "something newer is known")
 			}

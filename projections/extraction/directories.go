@@ -21,10 +21,10 @@ import (
 type DirectoryStore interface {
 	Mark(ctx context.Context, tx bun.IDB, tenant string, uris []domain.URI, at time.Time) error
 	Next(ctx context.Context, now, quiet, overdue time.Time) (domain.DirectoryTask, bool, error)
-	Keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary, parents []domain.URI,
+	Keep(ctx context.Context, t domain.DirectoryTask, summary domain.DirectorySummary, parents []domain.URI,
 		at time.Time) error
 	Leave(ctx context.Context, t domain.DirectoryTask, then time.Time) error
-	Said(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
+	Summaries(ctx context.Context, tenant string, uris []domain.URI) (map[domain.URI]domain.DirectorySummary, error)
 }
 
 // Browser reads the items and files of directories.
@@ -39,7 +39,7 @@ type DirectoryOptions struct {
 	Browser    Browser
 	Summarizer Summarizer
 	// Clean scrubs the text that the model wrote for a tenant.
-	Clean func(ctx context.Context, tenant, said string) (string, error)
+	Clean func(ctx context.Context, tenant, content string) (string, error)
 	// RunExclusively runs do, unless another process that shares the database is running it.
 	RunExclusively func(ctx context.Context, do func(ctx context.Context) error) error
 	// Attempts limits the attempts at a directory while the summarizer is unavailable; default: 20.
@@ -115,17 +115,17 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 		return err
 	}
 	sum := sha256.Sum256([]byte(d.Summarizer.Name() + "\n" + string(audience) + "\n" + shown))
-	said := domain.DirectorySummary{Audience: audience, MadeOf: fmt.Sprintf("%x", sum)}
+	summary := domain.DirectorySummary{Audience: audience, MadeOf: fmt.Sprintf("%x", sum)}
 	switch {
 	case shown == "": // the contents need no summary
 		return d.Shelves.Keep(ctx, t, domain.DirectorySummary{}, nil, d.Now())
-	case said.MadeOf == t.MadeOf:
+	case summary.MadeOf == t.MadeOf:
 		return d.Shelves.Leave(ctx, t, time.Time{})
 	}
-	said.Summary, err = d.Summarizer.Summarize(ctx, "What lies in the directory "+string(t.URI), shown)
+	summary.Summary, err = d.Summarizer.Summarize(ctx, "What lies in the directory "+string(t.URI), shown)
 	switch {
 	case err == nil:
-		return d.keep(ctx, t, said)
+		return d.keep(ctx, t, summary)
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, errSettings): // until the settings change, every directory would fail
@@ -139,15 +139,15 @@ func (d *Directories) summarize(ctx context.Context, t domain.DirectoryTask) err
 	return d.Shelves.Leave(ctx, t, time.Time{})
 }
 
-func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, said domain.DirectorySummary) (err error) {
-	if said.Abstract, err = d.Clean(ctx, t.Tenant, said.Abstract); err != nil {
+func (d *Directories) keep(ctx context.Context, t domain.DirectoryTask, summary domain.DirectorySummary) (err error) {
+	if summary.Abstract, err = d.Clean(ctx, t.Tenant, summary.Abstract); err != nil {
 		return err
 	}
-	if said.Overview, err = d.Clean(ctx, t.Tenant, said.Overview); err != nil {
+	if summary.Overview, err = d.Clean(ctx, t.Tenant, summary.Overview); err != nil {
 		return err
 	}
 	above := t.URI.SummarizedDirectories()
-	return d.Shelves.Keep(ctx, t, said, above[max(0, len(above)-1):], d.Now())
+	return d.Shelves.Keep(ctx, t, summary, above[max(0, len(above)-1):], d.Now())
 }
 
 // mostShown limits the entries of a directory that a model is shown.
@@ -190,14 +190,14 @@ func (d *Directories) shown(ctx context.Context, t domain.DirectoryTask) (shown 
 			below = append(below, place.URI)
 		}
 	}
-	said, err := d.Shelves.Said(ctx, t.Tenant, below)
+	summaries, err := d.Shelves.Summaries(ctx, t.Tenant, below)
 	if err != nil {
 		return "", "", err
 	}
 	var list, abstracts strings.Builder
 	for _, place := range places {
 		name, short := place.URI.Name(), ""
-		switch s := said[place.URI]; {
+		switch s := summaries[place.URI]; {
 		case name == domain.SkillName:
 			return "", "", nil
 		case strings.HasPrefix(name, "."):

@@ -96,7 +96,7 @@ func (b *browsing) says(later time.Duration, abstract string, requests int) {
 
 func (b *browsing) holds(abstract string, requests int) {
 	b.t.Helper()
-	said := must(b.shelves.Said(b.t.Context(), b.by.Tenant, []domain.URI{guide, "viking://resources"}))(b.t)
+	said := must(b.shelves.Summaries(b.t.Context(), b.by.Tenant, []domain.URI{guide, "viking://resources"}))(b.t)
 	if said[guide].Abstract != abstract || len(b.requests) != requests || said["viking://resources"].Abstract != "" {
 		b.t.Errorf("%+v after %d requests, want %q after %d", said, len(b.requests), abstract, requests)
 	}
@@ -213,7 +213,7 @@ func TestADirectoryIsToldToThoseWhoSeeWhatIsInIt(t *testing.T) {
 		if strings.Contains(b.shown(), "Mia") {
 			t.Errorf("shown %s", b.shown())
 		}
-		said, err := b.shelves.Said(t.Context(), b.by.Tenant, []domain.URI{guide})
+		said, err := b.shelves.Summaries(t.Context(), b.by.Tenant, []domain.URI{guide})
 		if err != nil || said[guide].Audience != domain.Public {
 			t.Errorf("%+v, %v", said, err)
 		}

@@ -98,7 +98,7 @@ func (w *Worker) commitOf(ctx context.Context, event domain.Event) (domain.Event
 
 // extract records the result of an archive and carries out its decisions.
 func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.SessionCommitted) error {
-	said, err := w.Archivist.ArchivedMessages(ctx, event.Tenant, event, commit)
+	messages, err := w.Archivist.ArchivedMessages(ctx, event.Tenant, event, commit)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 		a.agent = session.Agent
 		if failure := session.Failures[commit.Archive]; session.Processed < commit.Archive || failure.RetryRequested {
 			a.retry = failure.Retries
-			if err := w.recordOutcome(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, said)); err != nil {
+			if err := w.recordOutcome(ctx, event, commit, a, ConversationOf(a.owner, a.session, a.agent, messages)); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (w *Worker) extract(ctx context.Context, event domain.Event, commit domain.
 	if !made {
 		return nil
 	}
-	a.messages = ConversationOf(a.owner, a.session, a.agent, said).Messages
+	a.messages = ConversationOf(a.owner, a.session, a.agent, messages).Messages
 	if err := a.apply(ctx, w.Reader, w.Writer, extracted.Lessons); err != nil {
 		return err
 	}
@@ -298,12 +298,12 @@ func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	if err != nil {
 		return err
 	}
-	asked := map[string]bool{}
+	seen := map[string]bool{}
 	for _, event := range failures {
-		if asked[event.Stream] {
+		if seen[event.Stream] {
 			continue
 		}
-		asked[event.Stream] = true
+		seen[event.Stream] = true
 		stream, err := w.Log.Reader.State(ctx, tenant, event.Stream)
 		if err != nil {
 			return err

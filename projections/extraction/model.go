@@ -167,9 +167,9 @@ func (m *Model) Probe(ctx context.Context) error {
 }
 
 // ask asks for an answer in a format until read accepts it. The error names the model.
-func (m *Model) ask(ctx context.Context, format json.RawMessage, task, said string, read func([]byte) error) error {
+func (m *Model) ask(ctx context.Context, format json.RawMessage, task, input string, read func([]byte) error) error {
 	err := m.askAgain(ctx, chatRequest{Model: m.config.Model, ResponseFormat: format, Messages: []chatMessage{
-		{Role: "system", Content: task}, {Role: "user", Content: said},
+		{Role: "system", Content: task}, {Role: "user", Content: input},
 	}}, read)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", m.Name(), err)

@@ -74,19 +74,19 @@ func (n neighbour) fills(f LessonDraft) bool {
 // doubted reports whether the item may no longer hold because of a finding: it has another value of the same key, or is
 // about what is no more.
 func (n neighbour) doubted(f LessonDraft) bool {
-	said, gone := n.item.Text.Content, ended(f.Content)
+	content, gone := n.item.Text.Content, ended(f.Content)
 	switch {
 	case n.item.Category.Immutable():
 		return false
 	case n.keyed && f.Doubtful && n.item.Category == f.Category:
-		return !strings.Contains(said, f.Value)
-	case gone == "" || ended(said) != "":
+		return !strings.Contains(content, f.Value)
+	case gone == "" || ended(content) != "":
 		return false
 	case isChinese(gone):
 		runes := []rune(gone)
-		return strings.Contains(said, string(runes[max(0, len(runes)-2):]))
+		return strings.Contains(content, string(runes[max(0, len(runes)-2):]))
 	}
-	known := words(said + " " + strings.Join(n.item.Text.Tags["key"], " "))
+	known := words(content + " " + strings.Join(n.item.Text.Tags["key"], " "))
 	named := words(strings.Join(phrase("name").FindAllString(gone, -1), " "))
 	if len(named) == 0 {
 		named = words(gone)
@@ -120,16 +120,16 @@ func (n neighbour) weight() float64 {
 // compared compares a finding with an item, or with the nearest of the statements that were merged into it. A
 // retraction ends only the statement that it takes back, about the same subject.
 func compared(k *domain.Knowledge, f LessonDraft) compare.Verdict {
-	said := func(content string, p domain.Polarity) compare.Prepared {
+	prepare := func(content string, p domain.Polarity) compare.Prepared {
 		if f.Category == domain.CategoryPreferences && k.Category == f.Category {
 			content = wished(content)
 		}
 		return compare.Prepare(compare.Item{Content: content, Negative: p == domain.Negative})
 	}
-	finding := said(f.Content, cmp.Or(f.Polarity, polarityOf(f.Category)))
-	verdict := finding.With(said(k.Text.Content, k.Polarity))
+	finding := prepare(f.Content, cmp.Or(f.Polarity, polarityOf(f.Category)))
+	verdict := finding.With(prepare(k.Text.Content, k.Polarity))
 	for _, line := range statements(k) {
-		if v := finding.With(said(line, k.Polarity)); verdict.Kind != compare.Duplicate &&
+		if v := finding.With(prepare(line, k.Polarity)); verdict.Kind != compare.Duplicate &&
 			(v.Kind == compare.Duplicate || replaced(v) && !replaced(verdict)) {
 			verdict = v
 		}
@@ -153,13 +153,13 @@ func wished(s string) string {
 
 // ends reports whether a clause of a retraction takes a statement back.
 func ends(retraction, statement string) bool {
-	said := compare.Prepare(compare.Item{Content: statement})
+	prepared := compare.Prepare(compare.Item{Content: statement})
 	clauses := strings.FieldsFunc(straight.Replace(retraction), func(r rune) bool {
 		return strings.ContainsRune(",;，；。\n", r)
 	})
 	return !retracts(statement) && slices.ContainsFunc(clauses, func(clause string) bool {
 		return retracts(clause) &&
-			said.With(compare.Prepare(compare.Item{Content: affirmed.Replace(clause)})).Kind == compare.Duplicate
+			prepared.With(compare.Prepare(compare.Item{Content: affirmed.Replace(clause)})).Kind == compare.Duplicate
 	})
 }
 

@@ -18,7 +18,7 @@ var (
 // Reasons for which a finding is for the owner alone.
 const (
 	aboutUser   = "it is about the user"
-	saidByPeer  = "a peer said it"
+	byPeer      = "a peer said it"
 	maybePerson = "it may be about a person"
 	ofSpeaker   = "the user speaks about themselves in what it comes from"
 	maybePasted = "the user may have pasted these steps"
@@ -27,33 +27,36 @@ const (
 )
 
 // Personal is why a lesson that an agent states may be about a person; empty if it is not.
-func Personal(category domain.Category, said domain.Text) string {
-	stated := domain.Part{Type: domain.PartText, Text: said.Task + "\n" + said.Content}
+func Personal(category domain.Category, statement domain.Text) string {
+	stated := domain.Part{Type: domain.PartText, Text: statement.Task + "\n" + statement.Content}
 	return personal(Conversation{Messages: []Message{{Role: domain.RoleAssistant, Parts: []domain.Part{stated}}}},
-		LessonDraft{Category: category, Task: said.Task, Content: said.Content, Abstract: said.Abstract, Sources: []int{0}})
+		LessonDraft{
+			Category: category, Task: statement.Task, Content: statement.Content, Abstract: statement.Abstract,
+			Sources: []int{0},
+		})
 }
 
 // personal is why a finding may be about a person, so that no rule of the tenant shares it; empty if it is not: a peer
 // said it, a sentence behind it is about its speaker, or its subject may be somebody's name.
 func personal(c Conversation, f LessonDraft) string {
-	said := strings.TrimPrefix(f.Task, "Working with ") + "\n" + f.Content
+	statement := strings.TrimPrefix(f.Task, "Working with ") + "\n" + f.Content
 	if f.Counted != nil { // the task names the tool
-		said = f.Content
+		statement = f.Content
 	}
-	written := words(said)
+	written := words(statement)
 	for word := range words(f.Abstract) {
 		if !written[word] { // it is no excerpt
-			said += "\n" + f.Abstract
+			statement += "\n" + f.Abstract
 			break
 		}
 	}
 	switch {
 	case len(f.Tags[peerTag]) > 0:
-		return saidByPeer
-	case names(said):
+		return byPeer
+	case names(statement):
 		return maybePerson
 	}
-	written = words(said)
+	written = words(statement)
 	for _, i := range f.Sources {
 		user := c.Messages[i].Role == domain.RoleUser
 		if first, _, _ := strings.Cut(f.Content, " "); f.Category == domain.CategoryTools && f.Counted == nil &&
@@ -85,16 +88,16 @@ func personal(c Conversation, f LessonDraft) string {
 
 // requested are the questions and requests of a user's message. What users tell beside them stays out of lessons that
 // others read.
-func requested(said string) string {
-	var asked []string
-	for _, s := range text.Sentences(said) {
+func requested(content string) string {
+	var requests []string
+	for _, s := range text.Sentences(content) {
 		plain := straight.Replace(s)
 		if first, rest, _ := strings.Cut(plain, " "); strings.EqualFold(first, "please") {
 			plain = rest
 		}
 		if strings.ContainsAny(s, "?？") || orders(plain) || either(plain, requesting, requestingHan) {
-			asked = append(asked, s)
+			requests = append(requests, s)
 		}
 	}
-	return strings.Join(asked, " ")
+	return strings.Join(requests, " ")
 }

@@ -50,8 +50,9 @@ func transcribed(i int, m Message) string {
 		Quoted  string `json:"quoted,omitempty"`
 		Tools   []run  `json:"tools,omitempty"`
 	}{Message: i, Role: m.Role, Peer: m.Peer, Date: m.At.UTC().Format(time.DateOnly)}
-	said := cut(m.Text(), longestMessage)
-	line.Text, line.Quoted = quoted().ReplaceAllString(said, ""), strings.Join(quoted().FindAllString(said, -1), "\n")
+	content := cut(m.Text(), longestMessage)
+	line.Text = quoted().ReplaceAllString(content, "")
+	line.Quoted = strings.Join(quoted().FindAllString(content, -1), "\n")
 	for _, part := range m.Parts {
 		if part.Type == domain.PartTool {
 			line.Tools = append(line.Tools, run{part.ToolName, part.ToolStatus, cut(part.ToolOutput, 500)})
@@ -114,11 +115,11 @@ func taskFor(c Conversation) string {
 }
 
 func transcript(c Conversation, p portion) string {
-	var said strings.Builder
+	var content strings.Builder
 	for i := p.from; i < p.to; i++ {
-		said.WriteString(transcribed(i, c.Messages[i]))
+		content.WriteString(transcribed(i, c.Messages[i]))
 	}
-	return said.String()
+	return content.String()
 }
 
 // responseFormat is the schema that an answer must follow.

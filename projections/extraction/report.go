@@ -23,8 +23,8 @@ var (
 
 // points are the statements of a text by its structure: its lines without marks, the values of JSON, then sentences
 // and their clauses, without the labels and words that introduce them.
-func points(said string) (all []string) {
-	for line := range strings.SplitSeq(said, "\n") {
+func points(content string) (all []string) {
+	for line := range strings.SplitSeq(content, "\n") {
 		units := []string{plainText.Replace(line)}
 		for _, value := range valued().FindAllStringSubmatch(line, -1) {
 			if unquoted, err := strconv.Unquote(value[1]); err == nil {

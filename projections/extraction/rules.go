@@ -125,10 +125,10 @@ func patterns(c Conversation) []LessonDraft {
 	var found []LessonDraft
 	for i, m := range c.Messages {
 		reports := reporting().FindStringSubmatch(m.Text())
-		said := strings.TrimSpace(reporting().ReplaceAllString(m.Prose(), ""))
-		steps := step().FindAllStringIndex(said, -1)
+		prose := strings.TrimSpace(reporting().ReplaceAllString(m.Prose(), ""))
+		steps := step().FindAllStringIndex(prose, -1)
 		if !m.speaks() || reports != nil && reports[1] == "" ||
-			len(steps) < fewestSteps && !either(said, inOrder, inOrderHan) {
+			len(steps) < fewestSteps && !either(prose, inOrder, inOrderHan) {
 			continue
 		}
 		f := LessonDraft{Category: domain.CategoryPatterns, Sources: []int{i}, Tags: tagsOf("", "")}
@@ -137,19 +137,19 @@ func patterns(c Conversation) []LessonDraft {
 		}
 		f.Content = reporting().ReplaceAllString(strings.TrimSpace(quoted().ReplaceAllString(m.Text(), "")), "")
 		f.Content = cut(f.Content, domain.MaxContent/2)
-		heading := firstLine(said)
+		heading := firstLine(prose)
 		if len(steps) >= fewestSteps {
-			heading = firstLine(said[:steps[0][0]])
+			heading = firstLine(prose[:steps[0][0]])
 		}
 		f.Task = heading
-		if asked := before(c, i); asked >= 0 && m.Role != domain.RoleUser {
-			f.Sources = append(f.Sources, asked)
-			if f.Task = requested(c.Messages[asked].Text()); f.Task != "" {
+		if request := before(c, i); request >= 0 && m.Role != domain.RoleUser {
+			f.Sources = append(f.Sources, request)
+			if f.Task = requested(c.Messages[request].Text()); f.Task != "" {
 				heading = firstLine(f.Task)
 			}
 		}
 		f.Task = cut(f.Task, longestTask)
-		told := strings.Join(strings.Fields(said), " ")
+		told := strings.Join(strings.Fields(prose), " ")
 		if !strings.HasPrefix(told, heading) { // a question alone does not contain the answer
 			told = heading + " " + told
 		}

@@ -52,9 +52,9 @@ func (k *Keys) Key(ctx context.Context, prefix string) (tenant string, key domai
 	return tenant, key, nil
 }
 
-// Given lists the keys of a tenant, revoked and expired ones included, whatever tenant the context is confined to.
+// Issued lists the keys of a tenant, revoked and expired ones included, whatever tenant the context is confined to.
 // Keys older than their subject's newest deactivation are revoked.
-func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, error) {
+func (k *Keys) Issued(ctx context.Context, tenant string) ([]domain.IssuedKey, error) {
 	ctx = database.ForTenant(ctx, tenant)
 	var uses []struct {
 		Prefix string        `bun:"prefix"`
@@ -109,11 +109,11 @@ func (k *Keys) Given(ctx context.Context, tenant string) ([]domain.IssuedKey, er
 // directories.
 func (k *Keys) Everywhere(
 	ctx context.Context,
-) (given map[string][]domain.IssuedKey, users map[string][]domain.MemberEntry, err error) {
-	given, users = map[string][]domain.IssuedKey{}, map[string][]domain.MemberEntry{}
+) (issued map[string][]domain.IssuedKey, users map[string][]domain.MemberEntry, err error) {
+	issued, users = map[string][]domain.IssuedKey{}, map[string][]domain.MemberEntry{}
 	err = k.log.Reader.EachState(ctx, isKey, func(tenant string, s domain.Stream) {
 		if key, is := s.State.(domain.Key); is {
-			given[tenant] = append(given[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyStreams.ID(s.Name)})
+			issued[tenant] = append(issued[tenant], domain.IssuedKey{Key: key, Prefix: domain.KeyStreams.ID(s.Name)})
 		}
 	})
 	if err == nil {
@@ -121,15 +121,15 @@ func (k *Keys) Everywhere(
 		err = k.log.Reader.EachState(ctx, isUser, func(tenant string, s domain.Stream) {
 			if entry, is := s.State.(domain.MemberEntry); is {
 				users[tenant] = append(users[tenant], entry)
-				for i, key := range given[tenant] {
+				for i, key := range issued[tenant] {
 					if key.Subject == entry.Member {
-						given[tenant][i].Key = key.Under(entry)
+						issued[tenant][i].Key = key.Under(entry)
 					}
 				}
 			}
 		})
 	}
-	return given, users, err
+	return issued, users, err
 }
 
 // Used notes that a key was used. The next [Keys.Write] stores it.
@@ -216,32 +216,32 @@ const unseen = 100 * time.Millisecond
 
 // anyKey remembers whether a key was ever issued. A server in no-auth mode asks with every request.
 type anyKey struct {
-	given   bool // which stays true
+	issued  bool // which stays true
 	seen    bool // a look found none
 	looked  time.Time
 	changes int64 // the log's count of key changes by this process, before that look
 }
 
 // Any tells whether a key was ever issued.
-func (k *Keys) Any(ctx context.Context) (given bool, err error) {
+func (k *Keys) Any(ctx context.Context) (issued bool, err error) {
 	changes, now := k.log.Changes(domain.KeyStreams), time.Now()
 	k.mu.Lock()
 	last := k.any
-	known := last.given || last.seen && last.changes == changes && now.Sub(last.looked) < unseen
+	known := last.issued || last.seen && last.changes == changes && now.Sub(last.looked) < unseen
 	if !known && last.changes == changes {
 		k.any.looked = now
 	}
 	k.mu.Unlock()
 	if known {
-		return last.given, nil
+		return last.issued, nil
 	}
-	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(database.ForEveryTenant(ctx), &given)
+	err = k.db.NewRaw("SELECT EXISTS (SELECT 1 FROM streams WHERE "+isKey+")").Scan(database.ForEveryTenant(ctx), &issued)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err != nil {
 		k.any.looked = time.Time{}
 		return false, failedKeys(ctx, err)
 	}
-	k.any = anyKey{given: given || k.any.given, seen: true, looked: now, changes: changes}
-	return given, nil
+	k.any = anyKey{issued: issued || k.any.issued, seen: true, looked: now, changes: changes}
+	return issued, nil
 }

@@ -40,17 +40,17 @@ func saySame(a, b *domain.Knowledge) bool {
 		words.SequenceOf(a) == words.SequenceOf(b)
 }
 
-// termsAsked are of a text: the hashes are in order, so these are a sample of it.
-const termsAsked = 64
+// mostTerms limits the terms of a text: the hashes are in order, so these are a sample of it.
+const mostTerms = 64
 
 // ItemsSaying implements [domain.DecisionContext]. It compares the items that have the rarest of the text's terms, and
 // those that changed since they were indexed, which are few.
 func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string) {
-	said := &domain.Knowledge{Text: domain.Text{Task: t.Task, Content: t.Content}}
+	example := &domain.Knowledge{Text: domain.Text{Task: t.Task, Content: t.Content}}
 	by := s.version.Tokenizer
 	by.Sequences = false // items of other sequences may say the same
-	terms := words.ItemTermsOf(by, said).Hashes()
-	numbers, err := words.Rarest(s.ctx, s.tx, s.tables, s.tenant, terms[:min(len(terms), termsAsked)])
+	terms := words.ItemTermsOf(by, example).Hashes()
+	numbers, err := words.Rarest(s.ctx, s.tx, s.tables, s.tenant, terms[:min(len(terms), mostTerms)])
 	if err == nil {
 		query := s.tx.NewSelect().TableExpr("? AS k", s.tables.Knowledge).Column("k.id").
 			Where("k.tenant = ?", s.tenant).Where("k.status = ?", domain.Active).

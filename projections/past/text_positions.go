@@ -15,8 +15,8 @@ type textPositions struct {
 
 // note notes the positions of a fact's texts.
 func (p *textPositions) note(fact domain.Fact, position int64) {
-	at := func(said bool) int64 {
-		if said {
+	at := func(present bool) int64 {
+		if present {
 			return position
 		}
 		return 0

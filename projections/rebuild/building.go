@@ -181,11 +181,11 @@ func (p *Versions) fail(ctx context.Context, v catalogue.Version, reason error) 
 	}, func(ctx context.Context, tx bun.Tx) error {
 		query := catalogue.AbandonVersion(tx, v.Entry, state, reason, database.At(p.Now())).
 			Where("state IN (?)", bun.List(catalogue.UnfinishedStates))
-		given, err := query.Exec(ctx)
+		result, err := query.Exec(ctx)
 		if err != nil {
 			return err
 		}
-		if n, err := given.RowsAffected(); err != nil || n == 0 {
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(fmt.Errorf("version %d is finished: %w", v.Version, catalogue.ErrMoved), err)
 		}
 		return p.record(ctx, tx, givenUp(v.Version, state, reason.Error()))

@@ -41,10 +41,10 @@ type Pool struct {
 	// Load reads items, and adds those that may be found.
 	Load func(ctx context.Context, numbers []int64) error
 
-	question *embedding.Question // nil if words and vectors suffice
-	said     []string            // the words of the question
-	copies   bool                // of an item are searched, whatever stands beside them
-	Entries  []*Entry
+	question   *embedding.Question // nil if words and vectors suffice
+	queryWords []string            // the words of the question
+	copies     bool                // of an item are searched, whatever stands beside them
+	Entries    []*Entry
 }
 
 // Entry is a candidate with what is read of its item.
@@ -82,9 +82,9 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {
-	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, said: strings.Fields(strings.ToLower(s.Text))}
-	for i, w := range p.said {
-		p.said[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
+	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, queryWords: strings.Fields(strings.ToLower(s.Text))}
+	for i, w := range p.queryWords {
+		p.queryWords[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
 	}
 	if calibration.Builtin && !s.Copies && text.HasContent(m.Terms) {
 		p.question = embedding.NewQuestion(s.Text, m.Rarity)
@@ -96,7 +96,7 @@ func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibratio
 func (p *Pool) Add(e *Entry) {
 	k, c := e.Item, &e.Candidate
 	if !p.copies {
-		c.Said = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
+		c.Statement = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
 	}
 	c.Lexical = p.Words.ScoreOf(e.Number)
 	c.Score = c.Lexical
@@ -290,17 +290,17 @@ func (p *Pool) weighSpeaker() {
 
 // speakers are who said an item.
 func (e *Entry) speakers() []string {
-	said := slices.Clone(e.Item.Text.Tags["speaker"])
-	if by := e.Item.Source.SubmittedBy; by != "" && !slices.Contains(said, by) {
-		said = append(said, by)
+	names := slices.Clone(e.Item.Text.Tags["speaker"])
+	if by := e.Item.Source.SubmittedBy; by != "" && !slices.Contains(names, by) {
+		names = append(names, by)
 	}
-	return said
+	return names
 }
 
 // names tells whether the question has a word of a name.
 func (p *Pool) names(name string) bool {
 	for part := range strings.FieldsSeq(strings.ToLower(name)) {
-		if len(part) > 2 && slices.Contains(p.said, part) && !text.IsStopWord(part) {
+		if len(part) > 2 && slices.Contains(p.queryWords, part) && !text.IsStopWord(part) {
 			return true
 		}
 	}

@@ -135,11 +135,11 @@ func (s Sessions) Summaries(
 func (s Sessions) ArchivedMessages(
 	ctx context.Context, tenant string, commit domain.Event, fact domain.SessionCommitted,
 ) ([]domain.Event, error) {
-	said, err := s.Log.Sessions.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
+	messages, err := s.Log.Sessions.Messages(ctx, tenant, commit.Stream, commit.Version, fact.Messages()+fact.Kept)
 	if err != nil {
 		return nil, err
 	}
-	return said[:min(len(said), fact.Messages())], nil
+	return messages[:min(len(messages), fact.Messages())], nil
 }
 
 // Task returns the extraction that a commit began, by the id of its event. The error matches [domain.ErrNotFound] if

@@ -22,7 +22,7 @@ import (
 // none.
 func (s *Models) RetirePrevious(ctx context.Context) error {
 	p := s.catalogue
-	given := 0
+	retired := 0
 	err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := catalogue.LockCatalogue(ctx, p.DB.Engine, tx); err != nil {
 			return err
@@ -36,10 +36,10 @@ func (s *Models) RetirePrevious(ctx context.Context) error {
 				return fmt.Errorf("give up version %d of meaning: %w", e.Version, err)
 			}
 		}
-		given = len(all)
+		retired = len(all)
 		return nil
 	})
-	if err == nil && given == 0 {
+	if err == nil && retired == 0 {
 		err = domain.Refuse(domain.ErrNotFound, "no vectors of an earlier model are kept")
 	}
 	return err

@@ -77,14 +77,14 @@ func Pieces(k *domain.Knowledge) []Piece {
 	}
 	var list []Piece
 	for i, part := range text.Pieces(k.Text.Content, maxPieceTokens) {
-		said := part
+		content := part
 		for _, before := range []string{k.Text.Abstract, k.Text.Task} {
 			if before != "" {
-				said = before + "\n" + said
+				content = before + "\n" + content
 			}
 		}
 		list = append(list, Piece{
-			number: k.Number, Index: i, scopes: k.Scopes, text: said, Hash: sha256.Sum256([]byte(said)),
+			number: k.Number, Index: i, scopes: k.Scopes, text: content, Hash: sha256.Sum256([]byte(content)),
 		})
 	}
 	return list
@@ -177,12 +177,12 @@ func (m *Projection) vectors(
 		return nil, nil, err
 	}
 	var texts []string
-	asked := map[Hash]bool{}
+	seen := map[Hash]bool{}
 	for _, p := range wanted {
-		if _, stored := all[p.Hash]; stored || asked[p.Hash] {
+		if _, stored := all[p.Hash]; stored || seen[p.Hash] {
 			continue
 		}
-		asked[p.Hash] = true
+		seen[p.Hash] = true
 		texts, fresh = append(texts, p.text), append(fresh, p.Hash)
 	}
 	if len(texts) == 0 {

@@ -38,7 +38,7 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 	if len(texts) == 0 {
 		return vectors
 	}
-	asked := ctx
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	made, err := m.Embedder.Embed(ctx, texts, embedding.Query)
@@ -48,7 +48,7 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 		}
 		return vectors
 	}
-	callerLeft := err != nil && asked.Err() != nil // a caller that left says nothing about the model
+	callerLeft := err != nil && caller.Err() != nil // a caller that left says nothing about the model
 	if !callerLeft {
 		failure := ""
 		if err != nil {
@@ -75,11 +75,11 @@ func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryE
 }
 
 // givenVector is the vector that a question has already.
-func (m *Projection) givenVector(said []float32) QueryEmbedding {
-	if len(said) != m.Tables.dims {
-		return QueryEmbedding{Err: wrongDimensions(len(said), m.Tables.dims)}
+func (m *Projection) givenVector(input []float32) QueryEmbedding {
+	if len(input) != m.Tables.dims {
+		return QueryEmbedding{Err: wrongDimensions(len(input), m.Tables.dims)}
 	}
-	vector := append([]float32(nil), said...)
+	vector := append([]float32(nil), input...)
 	if err := embedding.Normalize(vector); err != nil {
 		return QueryEmbedding{Err: wrongVector()}
 	}

@@ -188,7 +188,7 @@ type change struct {
 // statement: between two, an item could move to the blocks, and would be missed.
 func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Range) (map[int64]*block, error) {
 	slices.Sort(keys)
-	asked := func(key uint64) bool {
+	isWanted := func(key uint64) bool {
 		_, found := slices.BinarySearch(keys, key)
 		return found || some.has(key)
 	}
@@ -247,7 +247,7 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 			var terms []term
 			terms, err = termsOf(uint64(key), bytes.Clone(data))
 			for _, t := range terms {
-				if asked(t.hash) {
+				if isWanted(t.hash) {
 					b.postings[t.hash] = t.postings
 				}
 			}
@@ -264,7 +264,7 @@ func (p Index) blocks(ctx context.Context, tenant string, keys []uint64, some Ra
 		})
 	}
 	for _, b := range blocks {
-		b.update(asked)
+		b.update(isWanted)
 	}
 	return blocks, err
 }
@@ -288,7 +288,7 @@ func (p Index) eachRow(ctx context.Context, tenant string, yield func(change)) e
 }
 
 // update applies the changes to the sets that were asked for. What the sets have of changed items does not count.
-func (b *block) update(asked func(key uint64) bool) {
+func (b *block) update(isWanted func(key uint64) bool) {
 	changed := roaring.New()
 	for _, c := range b.changes {
 		low := uint32(uint16(c.number))
@@ -308,7 +308,7 @@ func (b *block) update(asked func(key uint64) bool) {
 	for _, c := range b.changes {
 		now := cmp.Or(c.now, &Entry{})
 		now.EachKey(func(key uint64) {
-			if asked(key) {
+			if isWanted(key) {
 				if b.sets[key] == nil {
 					b.sets[key] = &set{0, roaring.New()}
 				}

@@ -37,11 +37,11 @@ func repeat(
 			}
 			defer func() { err = errors.Join(err, end()) }()
 			for time.Since(began) < length && stopping.Err() == nil {
-				asked := time.Now()
+				start := time.Now()
 				if err := do(next.Add(1)); err != nil {
 					return err
 				}
-				times[n] = append(times[n], time.Since(asked))
+				times[n] = append(times[n], time.Since(start))
 			}
 			return nil
 		})

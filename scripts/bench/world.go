@@ -152,10 +152,10 @@ func (s *space) mix(random *rand.Rand, topic int, noise float64) []float32 {
 // model is an OpenAI-compatible endpoint that returns the vector of the item whose number a text begins with.
 func (w *world) model() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
-		var asked struct {
+		var request struct {
 			Input []string `json:"input"`
 		}
-		if err := json.NewDecoder(from.Body).Decode(&asked); err != nil {
+		if err := json.NewDecoder(from.Body).Decode(&request); err != nil {
 			http.Error(to, err.Error(), http.StatusBadRequest)
 			return
 		}
@@ -166,7 +166,7 @@ func (w *world) model() *httptest.Server {
 		var answer struct {
 			Data []embedded `json:"data"`
 		}
-		for i, text := range asked.Input {
+		for i, text := range request.Input {
 			vector := w.questions[0].vector // for words of a question
 			if _, after, found := strings.Cut(text, "#"); found {
 				number, _, _ := strings.Cut(after, " ")

@@ -119,8 +119,8 @@ func (h *HookCommand) end(ctx context.Context, server *client.Client, in payload
 }
 
 // store adds messages to a session, each once however often it is called, and commits the session.
-func store(ctx context.Context, server *client.Client, session string, said []message) error {
-	for i, m := range said {
+func store(ctx context.Context, server *client.Client, session string, messages []message) error {
+	for i, m := range messages {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s\n%s", session, i, m.Role, m.Content))
 		request := client.Post(m, "api", "v1", "sessions", session, "messages")
 		request.Header = http.Header{"Idempotency-Key": {"said-" + hex.EncodeToString(sum[:16])}}
@@ -128,7 +128,7 @@ func store(ctx context.Context, server *client.Client, session string, said []me
 			return err
 		}
 	}
-	if len(said) == 0 {
+	if len(messages) == 0 {
 		return nil
 	}
 	_, err := server.CommitSession(ctx, session, "task_done")

@@ -51,8 +51,8 @@ func Import(ctx context.Context, c *terminal.Console, to *terminal.Remote, root 
 			s.Unread = append(s.Unread, markdown.Unread{File: session.Path, Why: err.Error()})
 			continue
 		}
-		s.Sessions, s.Messages = append(s.Sessions, session), s.Messages+session.Said
-		table.Row(session.ID, session.At[:min(len(session.At), len(time.DateOnly))], strconv.Itoa(session.Said),
+		s.Sessions, s.Messages = append(s.Sessions, session), s.Messages+session.Count
+		table.Row(session.ID, session.At[:min(len(session.At), len(time.DateOnly))], strconv.Itoa(session.Count),
 			strings.Join(strings.Fields(session.About), " "))
 		progress.Set(int64(n+1), int64(len(all)))
 	}

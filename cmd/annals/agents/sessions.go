@@ -20,11 +20,11 @@ type Session struct {
 	Path  string `json:"file"`
 	Host  string `json:"host"`
 	ID    string `json:"id"` // on the server
-	Said  int    `json:"messages"`
+	Count int    `json:"messages"`
 	At    string `json:"at"`    // of the first message
 	About string `json:"about"` // the first message
 
-	said []message
+	messages []message
 }
 
 // sessions are the sessions in a file or folder; none if it has no transcripts.
@@ -96,14 +96,14 @@ func (s *Session) Read() error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	s.said, err = transcript(s.Host, file)
-	if s.Said = len(s.said); s.Said > 0 {
-		s.At, s.About = s.said[0].At, s.said[0].Content
+	s.messages, err = transcript(s.Host, file)
+	if s.Count = len(s.messages); s.Count > 0 {
+		s.At, s.About = s.messages[0].At, s.messages[0].Content
 	}
 	return err
 }
 
 // Store stores what was read on a server, each message once, for it to learn from.
 func (s *Session) Store(ctx context.Context, server *client.Client) error {
-	return store(ctx, server, s.ID, s.said)
+	return store(ctx, server, s.ID, s.messages)
 }

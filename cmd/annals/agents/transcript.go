@@ -79,7 +79,7 @@ var machinery = []string{
 const longestLine = 64 << 20 // bytes of a transcript's line
 
 // transcript reads what user and assistant said in the file of a session. A half-written last line is left out.
-func transcript(host string, in io.Reader) (said []message, err error) {
+func transcript(host string, in io.Reader) (messages []message, err error) {
 	lines := bufio.NewScanner(body.UTF8(in))
 	lines.Buffer(nil, longestLine)
 	bad := 0
@@ -93,7 +93,7 @@ func transcript(host string, in io.Reader) (said []message, err error) {
 			bad++
 			continue
 		}
-		m := l.said(host)
+		m := l.message(host)
 		text := strings.TrimSpace(m.Content)
 		byHost := func(beginning string) bool { return strings.HasPrefix(text, beginning) }
 		if m.Role == "" || text == "" || slices.ContainsFunc(machinery, byHost) {
@@ -101,23 +101,23 @@ func transcript(host string, in io.Reader) (said []message, err error) {
 		}
 		m.Content = text
 		if i, known := at[l.ID]; known && l.ID != "" {
-			said[i] = m
+			messages[i] = m
 			continue
 		}
-		at[l.ID] = len(said)
-		said = append(said, m)
+		at[l.ID] = len(messages)
+		messages = append(messages, m)
 	}
-	if err = lines.Err(); err == nil && len(said) == 0 && bad > 0 {
+	if err = lines.Err(); err == nil && len(messages) == 0 && bad > 0 {
 		err = errors.New("the file is no transcript in JSON lines")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the transcript: %w", err)
 	}
-	return said, nil
+	return messages, nil
 }
 
-// said is the message in a line; without a role if there is none.
-func (l line) said(host string) message {
+// message is the message in a line; without a role if there is none.
+func (l line) message(host string) message {
 	m := message{Role: l.Type, At: l.Timestamp}
 	switch {
 	case l.Meta || l.Side || l.Compact:

@@ -37,7 +37,7 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 		case "breadcrumbs":
 			for crumb := range node.Descendants() {
 				if crumb.Type == html.ElementNode && crumb.Data == "a" {
-					above = append(above, said(crumb))
+					above = append(above, textOf(crumb))
 				}
 			}
 		}
@@ -57,8 +57,8 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 		}
 	}
 	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
-	item := markdown.Item{Type: "definition", ID: id, Task: said(title)}
-	item.Content = said(main)
+	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title)}
+	item.Content = textOf(main)
 	if text, err := document.HTML(main); err == nil { // part: documents
 		item.Content = text // part: documents
 	} // part: documents
@@ -69,10 +69,10 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 	if about != nil {
 		for node := range about.Descendants() {
 			if class := attribute(node, "class"); class == "author" || class == "editor" { // the last one wrote it
-				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(said(node), 200)}
+				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(textOf(node), 200)}
 			}
 		}
-		if date := pageDates.FindStringSubmatch(said(about)); date != nil {
+		if date := pageDates.FindStringSubmatch(textOf(about)); date != nil {
 			item.OccurredAt = markdown.ParseDate(date[1])
 		}
 	}
@@ -88,8 +88,8 @@ func attribute(node *html.Node, name string) string {
 	return ""
 }
 
-// said is the text of a node, on one line.
-func said(node *html.Node) string {
+// textOf is the text of a node, on one line.
+func textOf(node *html.Node) string {
 	var b strings.Builder
 	for inner := range node.Descendants() {
 		if inner.Type == html.TextNode {

@@ -29,7 +29,7 @@ type ContextCommand struct {
 }
 
 func (n *ContextCommand) Run(ctx context.Context, c *terminal.Console) error {
-	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Stage).FieldName(), mostAsked)
+	about, err := textOf(c, strings.Join(n.About, " "), domain.Stage(n.Stage).FieldName(), mostQuery)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type fields struct {
 	URI      *string  `name:"uri" placeholder:"URI"`
 }
 
-// given are the fields that were given, those of a command included, as JSON without the tags.
-func (f fields) given(ofCommand map[string]*string) (map[string]any, error) {
+// values are the fields that were given, those of a command included, as JSON without the tags.
+func (f fields) values(ofCommand map[string]*string) (map[string]any, error) {
 	body := map[string]any{}
 	for _, texts := range []map[string]*string{ofCommand, {
 		"task": f.Task, "abstract": f.Abstract, "overview": f.Overview, "type": f.Type, "category": f.Category,
@@ -49,9 +49,9 @@ func (f fields) given(ofCommand map[string]*string) (map[string]any, error) {
 }
 
 // tagsOf are the tags of --tag; a tag without a key is a label.
-func tagsOf(given []string) api.Tags {
+func tagsOf(input []string) api.Tags {
 	tags := api.Tags{}
-	for _, tag := range given {
+	for _, tag := range input {
 		key, value := domain.CutTag(tag, "=")
 		tags[key] = append(tags[key], value)
 	}

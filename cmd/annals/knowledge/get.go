@@ -66,17 +66,17 @@ func (k Knowledge) Print(c *terminal.Console) {
 		facts.Field("status", terminal.Joined(" by ", k.Status, k.SupersededBy))
 	}
 	if k.ConfirmedAt != nil {
-		said := terminal.Text(k.ConfirmedAt)
+		confirmation := terminal.Text(k.ConfirmedAt)
 		if k.Verified != nil && k.Verified.By != "" {
-			said += " by " + k.Verified.By
+			confirmation += " by " + k.Verified.By
 		}
 		if k.ConfirmUntil != nil {
-			said += " until " + terminal.Text(k.ConfirmUntil)
+			confirmation += " until " + terminal.Text(k.ConfirmUntil)
 		}
 		if k.ConfirmationExpired {
-			said += " · confirmation expired"
+			confirmation += " · confirmation expired"
 		}
-		facts.Field("confirmed", said)
+		facts.Field("confirmed", confirmation)
 	}
 	if v := k.Verified; v != nil && v.Until != nil && k.ConfirmUntil == nil {
 		due := terminal.Text(v.Until)

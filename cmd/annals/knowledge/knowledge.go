@@ -18,11 +18,11 @@ type Knowledge struct{ api.Knowledge }
 // votes are the votes without the author's, with which an item begins.
 func (k Knowledge) votes() string {
 	r := k.Rating()
-	said := fmt.Sprintf("%d helpful, %d harmful", r.Others(), r.Harmful)
+	counts := fmt.Sprintf("%d helpful, %d harmful", r.Others(), r.Harmful)
 	if k.Eval == nil {
-		return said
+		return counts
 	}
-	return terminal.Joined(" · ", said, domain.VotesBy(k.Eval.Votes, k.Eval.Voters))
+	return terminal.Joined(" · ", counts, domain.VotesBy(k.Eval.Votes, k.Eval.Voters))
 }
 
 // shortVotes are the votes in a list.

@@ -28,7 +28,7 @@ func (m *MergeCommand) Run(ctx context.Context, c *terminal.Console) error {
 		Items: m.Others, Content: m.Content, Task: m.Task, Abstract: m.Abstract, CarryVotes: m.CarryVotes, Reason: m.Reason,
 	}
 	if m.Content != nil {
-		text, err := textOf(c, *m.Content, "content", mostSaid)
+		text, err := textOf(c, *m.Content, "content", mostContent)
 		if err != nil {
 			return err
 		}

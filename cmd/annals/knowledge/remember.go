@@ -38,7 +38,7 @@ type RememberCommand struct {
 }
 
 func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
-	text, err := textOf(c, r.Text, "content", mostSaid)
+	text, err := textOf(c, r.Text, "content", mostContent)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *RememberCommand) body(text string) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	body, err := r.given(map[string]*string{"id": &r.ID, "content": &text, "context_type": &r.ContextType})
+	body, err := r.values(map[string]*string{"id": &r.ID, "content": &text, "context_type": &r.ContextType})
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +125,15 @@ func (r *RememberCommand) body(text string) (map[string]any, error) {
 
 // The limits of texts, in the words of the server.
 var (
-	mostSaid  = fmt.Sprintf("%d bytes", domain.MaxContent)
-	mostAsked = fmt.Sprintf("%d bytes", 2*domain.MaxContent)
+	mostContent = fmt.Sprintf("%d bytes", domain.MaxContent)
+	mostQuery   = fmt.Sprintf("%d bytes", 2*domain.MaxContent)
 )
 
 // textOf is the argument, or standard input if it is "-". It refuses a text that is far too long for the field: the
 // server would refuse the whole request without naming the text.
-func textOf(c *terminal.Console, given, asked, most string) (string, error) {
-	if given != "-" {
-		return given, nil
+func textOf(c *terminal.Console, input, field, most string) (string, error) {
+	if input != "-" {
+		return input, nil
 	}
 	if c.Prompted {
 		c.Note("type the text, then end it with Ctrl-D")
@@ -145,7 +145,7 @@ func textOf(c *terminal.Console, given, asked, most string) (string, error) {
 		return "", fmt.Errorf("read standard input: %w", err)
 	case len(text) > farTooLong:
 		return "", terminal.BadFields("",
-			terminal.Field{Field: asked, Message: "must have at most " + most + ", has far more"})
+			terminal.Field{Field: field, Message: "must have at most " + most + ", has far more"})
 	case !utf8.Valid(text):
 		return "", terminal.Wrong("", "standard input %s", terminal.NotText)
 	}

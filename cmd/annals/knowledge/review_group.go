@@ -24,11 +24,11 @@ func (r *Reviewer) keepSide(ctx context.Context, side int) error {
 func (r *Reviewer) keepNumbered(ctx context.Context, number int) error {
 	all := len(r.List[r.at].items())
 	if all > 9 {
-		said, err := r.ask(ctx, fmt.Sprintf("keep which one? 1 to %d:", all), true)
+		answer, err := r.ask(ctx, fmt.Sprintf("keep which one? 1 to %d:", all), true)
 		if err != nil {
 			return err
 		}
-		number, _ = strconv.Atoi(said)
+		number, _ = strconv.Atoi(answer)
 	}
 	if number < 1 || number > all {
 		return notNumbered(all)
@@ -57,7 +57,7 @@ func (r *Reviewer) merged(ctx context.Context, stays int, content *string) error
 	back := client.Post(api.Reason{Reason: "undone in a review"}, "v1", "knowledge", k.ID, "unmerge")
 	err = r.send(ctx, about(k, http.MethodPost, body, "merge"), "merged", undoing{request: back})
 	if err == nil {
-		r.said = "kept " + what
+		r.notice = "kept " + what
 	}
 	return err
 }

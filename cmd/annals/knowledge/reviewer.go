@@ -24,7 +24,7 @@ type Reviewer struct {
 	Edit   func(ctx context.Context, text string) (string, error) // default: [inEditor]
 
 	at, top int
-	said    string
+	notice  string
 	done    map[int]string // what was done with an item
 	undo    []undoing
 }
@@ -59,12 +59,12 @@ func (r *Reviewer) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.said = ""
+		r.notice = ""
 		switch key {
 		case 'q', terminal.KeyInterrupt, '\x04':
 			return nil
 		case '?':
-			r.said = keysHelp
+			r.notice = keysHelp
 		case 'n':
 			r.step(+1)
 		case 'p':
@@ -74,7 +74,7 @@ func (r *Reviewer) Run(ctx context.Context) error {
 			case more:
 				r.top += 10
 			case r.top == 0:
-				r.said = "there is no more of this item"
+				r.notice = "there is no more of this item"
 			default:
 				r.top = 0
 			}
@@ -100,7 +100,7 @@ func (r *Reviewer) show() (more bool) {
 	default:
 		keys = fmt.Sprintf("1 to %d keep one · k keep all · %s", all, keysShown)
 	}
-	return r.Screen.Show(r.top, terminal.Joined("\n", r.said, keys), func(c *terminal.Console) {
+	return r.Screen.Show(r.top, terminal.Joined("\n", r.notice, keys), func(c *terminal.Console) {
 		c.Say("%s", terminal.Faint.Render(head))
 		one.show(c)
 	})
@@ -115,7 +115,7 @@ func (r *Reviewer) doneAt() string {
 
 func (r *Reviewer) step(by int) {
 	if to := r.at + by; to < 0 || to >= len(r.List) {
-		r.said = "there are no more: q quits"
+		r.notice = "there are no more: q quits"
 		return
 	}
 	r.at, r.top = r.at+by, 0
@@ -137,11 +137,11 @@ func (r *Reviewer) decide(ctx context.Context, key rune) {
 	}
 	switch {
 	case !known:
-		r.said = "no such key: ? lists them"
+		r.notice = "no such key: ? lists them"
 	case r.done[r.at] != "":
-		r.said = "this was " + r.done[r.at] + " already"
+		r.notice = "this was " + r.done[r.at] + " already"
 	case !strings.ContainsRune("cCeEsd", key) && len(r.List[r.at].items()) == 1:
-		r.said = "this item is in no pair"
+		r.notice = "this item is in no pair"
 	default:
 		r.try(ctx, act)
 	}
@@ -153,9 +153,9 @@ func (r *Reviewer) try(ctx context.Context, act func(context.Context) error) {
 	if err == nil {
 		return
 	}
-	r.said = terminal.AsFailure(err).Line()
+	r.notice = terminal.AsFailure(err).Line()
 	if errors.Is(err, client.ErrOvertaken) && r.reread(ctx) == nil {
-		r.said = "somebody changed it, and nothing was done: look at it again"
+		r.notice = "somebody changed it, and nothing was done: look at it again"
 	}
 }
 
@@ -177,11 +177,11 @@ func (r *Reviewer) send(ctx context.Context, request client.Request, done string
 		return err
 	}
 	r.done[r.at] = done
-	said := r.List[r.at].Item.ID + " was " + done
+	notice := r.List[r.at].Item.ID + " was " + done
 	if r.at+1 < len(r.List) {
 		r.step(+1)
 	}
-	r.said = said
+	r.notice = notice
 	return nil
 }
 
@@ -216,11 +216,11 @@ func (r *Reviewer) ask(ctx context.Context, question string, required bool) (str
 func (r *Reviewer) confirm(ctx context.Context) error { return r.confirmed(ctx, nil) }
 
 func (r *Reviewer) confirmUntil(ctx context.Context) error {
-	said, err := r.ask(ctx, "until which date, such as 2027-03-01?", true)
+	answer, err := r.ask(ctx, "until which date, such as 2027-03-01?", true)
 	if err != nil {
 		return err
 	}
-	until, err := terminal.WhenOf("until", said, time.Now())
+	until, err := terminal.WhenOf("until", answer, time.Now())
 	if err != nil {
 		return errors.New("that is no date such as 2027-03-01, and no while such as 90d")
 	}
@@ -290,7 +290,7 @@ func (r *Reviewer) edit(ctx context.Context, confirm bool) error {
 	}
 	err = r.submit(ctx, about(k, http.MethodPatch, change(text, reason, false)), undo)
 	if err == nil {
-		r.said = k.ID + " was revised, and still waits: c confirms it"
+		r.notice = k.ID + " was revised, and still waits: c confirms it"
 	}
 	return err
 }
@@ -335,6 +335,6 @@ func (r *Reviewer) takeBack(ctx context.Context) error {
 		return err
 	}
 	delete(r.done, last.at)
-	r.said = terminal.Joined("; ", "undone", last.stays)
+	r.notice = terminal.Joined("; ", "undone", last.stays)
 	return r.reread(ctx)
 }

@@ -36,13 +36,13 @@ func (r *ReviseCommand) Run(ctx context.Context, c *terminal.Console) error {
 // patch is a merge patch (RFC 7396): null clears a field, and an absent field stays.
 func (r *ReviseCommand) patch(c *terminal.Console) (map[string]any, error) {
 	if r.Content != nil {
-		text, err := textOf(c, *r.Content, "content", mostSaid)
+		text, err := textOf(c, *r.Content, "content", mostContent)
 		if err != nil {
 			return nil, err
 		}
 		r.Content = &text
 	}
-	patch, err := r.given(map[string]*string{"content": r.Content, "polarity": r.Polarity, "visibility": r.Visibility})
+	patch, err := r.values(map[string]*string{"content": r.Content, "polarity": r.Polarity, "visibility": r.Visibility})
 	if err != nil {
 		return nil, err
 	}

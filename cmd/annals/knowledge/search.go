@@ -39,7 +39,7 @@ type SearchCommand struct {
 }
 
 func (s *SearchCommand) Run(ctx context.Context, c *terminal.Console) error {
-	question, err := textOf(c, strings.Join(s.Question, " "), "query", mostAsked)
+	question, err := textOf(c, strings.Join(s.Question, " "), "query", mostQuery)
 	if err != nil {
 		return err
 	}
@@ -170,8 +170,8 @@ func textsOf(h api.Hit, explain bool) []string {
 	}
 	texts := []string{string(snippet)}
 	if v := k.Verified; v != nil && v.Counts {
-		said := terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until))
-		texts = append(texts, string(terminal.Faint.Render(said)))
+		confirmation := terminal.Joined(" until ", "confirmed by "+v.By, terminal.Text(v.Until))
+		texts = append(texts, string(terminal.Faint.Render(confirmation)))
 	}
 	if explain {
 		texts = append(texts, string(terminal.Faint.Render(howScored(h))))

@@ -109,12 +109,12 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error
 			} `json:"parts"`
 		} `json:"messages"`
 	}
-	said, err := inSession(ctx, s.Remote, client.Get("sessions", s.ID, "context"), &contents)
+	answer, err := inSession(ctx, s.Remote, client.Get("sessions", s.ID, "context"), &contents)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return c.Document(map[string]json.RawMessage{"session": raw, "context": said})
+		return c.Document(map[string]json.RawMessage{"session": raw, "context": answer})
 	}
 	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", s.ID, terminal.Moment(shown.CreatedAt),
 		shown.Commits,
@@ -145,7 +145,7 @@ type sessionAddCommand struct {
 }
 
 func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error {
-	text, err := s.said(c)
+	text, err := s.input(c)
 	if err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func (s *sessionAddCommand) Run(ctx context.Context, c *terminal.Console) error 
 // largestInput is the largest standard input in bytes.
 const largestInput = 64 << 20
 
-// said is the text argument, or standard input.
-func (s *sessionAddCommand) said(c *terminal.Console) (string, error) {
+// input is the text argument, or standard input.
+func (s *sessionAddCommand) input(c *terminal.Console) (string, error) {
 	if s.Text != nil && *s.Text != "-" {
 		return *s.Text, nil
 	}

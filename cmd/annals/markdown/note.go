@@ -29,9 +29,9 @@ var (
 // note reads a note: one item, or one for each section of a file with instructions.
 func (in *Input) note(file, text string) ([]Item, error) {
 	text = ownSection.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
-	said, head, body := frontMatter(text)
+	fields, head, body := frontMatter(text)
 	if found := memoryFields.FindStringSubmatchIndex(body); found != nil {
-		_ = json.Unmarshal([]byte(body[found[2]:found[3]]), &said) // without them, the text still counts
+		_ = json.Unmarshal([]byte(body[found[2]:found[3]]), &fields) // without them, the text still counts
 		body = body[:found[0]]
 	}
 	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
@@ -49,19 +49,19 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	}
 	heading, body := titled(body)
 	for key, value := range propertiesOf(body) {
-		if _, known := said[key]; !known {
-			said[key] = value
+		if _, known := fields[key]; !known {
+			fields[key] = value
 		}
 	}
-	title = cmp.Or(First(said, "title", "name"), heading, First(said, "topic", "event_name", "description"),
+	title = cmp.Or(First(fields, "title", "name"), heading, First(fields, "topic", "event_name", "description"),
 		notionID.ReplaceAllString(name, ""))
-	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(said)}
-	base.Category = categoryOf(said)
+	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields)}
+	base.Category = categoryOf(fields)
 	if base.Category != "" {
 		base.Type = ""
 	}
-	author := First(said, "author", "authors", "deciders", "decision-makers", "generated.by", "by")
-	urls := slices.DeleteFunc(values(said, "resource", "url", "sources.resource"), func(s string) bool {
+	author := First(fields, "author", "authors", "deciders", "decision-makers", "generated.by", "by")
+	urls := slices.DeleteFunc(values(fields, "resource", "url", "sources.resource"), func(s string) bool {
 		return !strings.HasPrefix(s, "http")
 	})
 	if author != "" || len(urls) > 0 {
@@ -74,10 +74,10 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			}
 		}
 	}
-	tag("labels", values(said, "tags", "tag", "labels", "keywords")...)
-	tag("kind", values(said, "type", "memory_type", "metadata.type")...)
-	tag("status", values(said, "status")...)
-	tag("paths", values(said, "globs", "paths")...)
+	tag("labels", values(fields, "tags", "tag", "labels", "keywords")...)
+	tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
+	tag("status", values(fields, "status")...)
+	tag("paths", values(fields, "globs", "paths")...)
 	if folder := path.Dir(file); folder != "." {
 		tag("folder", folder)
 	}
@@ -141,35 +141,35 @@ func isInstructions(file string) bool {
 var frontEnd = regexp.MustCompile(`\n(?:---|\.\.\.)[ \t]*\n`)
 
 // frontMatter splits the fields at the beginning of a note from its text. Their names are in lower case.
-func frontMatter(text string) (said map[string]any, head, body string) {
-	said = map[string]any{}
+func frontMatter(text string) (fields map[string]any, head, body string) {
+	fields = map[string]any{}
 	rest, has := strings.CutPrefix(text, "---\n")
 	rest = "\n" + rest
 	end := frontEnd.FindStringIndex(rest)
 	if !has || end == nil {
-		return said, "", text
+		return fields, "", text
 	}
 	head, body = rest[:end[0]], rest[end[1]:]
-	given := map[string]any{}
-	if yaml.Unmarshal([]byte(head), &given) != nil || len(given) == 0 {
-		given = map[string]any{} // such as globs: **/*.ts, which is no YAML
+	parsed := map[string]any{}
+	if yaml.Unmarshal([]byte(head), &parsed) != nil || len(parsed) == 0 {
+		parsed = map[string]any{} // such as globs: **/*.ts, which is no YAML
 		for line := range strings.Lines(head) {
 			line = strings.TrimSpace(line)
 			key, value, is := strings.Cut(line, ":")
 			if line != "" && (!is || strings.ContainsAny(key, " #")) {
-				return said, "", text // a text between two lines
+				return fields, "", text // a text between two lines
 			}
-			given[key] = strings.TrimSpace(value)
+			parsed[key] = strings.TrimSpace(value)
 		}
-		delete(given, "")
+		delete(parsed, "")
 	}
-	for key, value := range given {
-		said[strings.ToLower(key)] = value
+	for key, value := range parsed {
+		fields[strings.ToLower(key)] = value
 	}
-	if len(said) == 0 {
-		return said, "", text
+	if len(fields) == 0 {
+		return fields, "", text
 	}
-	return said, head, body
+	return fields, head, body
 }
 
 // titled splits a heading of the first level at the beginning from a text.
@@ -183,20 +183,20 @@ func titled(text string) (title, rest string) {
 
 // propertiesOf are lines such as "Status: Done" at the beginning of a text, and the status of a decision record.
 func propertiesOf(text string) map[string]any {
-	said, rest := map[string]any{}, strings.TrimLeft(text, "\n")
+	fields, rest := map[string]any{}, strings.TrimLeft(text, "\n")
 	for {
 		line, below, _ := strings.Cut(rest, "\n")
 		found := property.FindStringSubmatch(line)
 		if found == nil {
 			break
 		}
-		said[strings.ToLower(found[1])], rest = found[2], strings.TrimLeft(below, "\n")
+		fields[strings.ToLower(found[1])], rest = found[2], strings.TrimLeft(below, "\n")
 	}
 	if _, after, has := strings.Cut("\n"+rest, "\n## Status\n"); has {
 		status, _, _ := strings.Cut(strings.TrimLeft(after, "\n"), "\n")
-		said["status"] = strings.ToLower(strings.TrimSpace(status))
+		fields["status"] = strings.ToLower(strings.TrimSpace(status))
 	}
-	return said
+	return fields
 }
 
 // part is a section of a note.
@@ -234,10 +234,10 @@ func sections(text string) []part {
 }
 
 // values are the words under some keys; a.b is b in a, or in each of a list a.
-func values(said map[string]any, keys ...string) (all []string) {
+func values(fields map[string]any, keys ...string) (all []string) {
 	for _, key := range keys {
 		outer, inner, nested := strings.Cut(key, ".")
-		switch value := said[outer].(type) {
+		switch value := fields[outer].(type) {
 		case map[string]any:
 			if nested {
 				all = append(all, values(value, inner)...)
@@ -269,9 +269,9 @@ func values(said map[string]any, keys ...string) (all []string) {
 }
 
 // First is what the first of some keys says, whole.
-func First(said map[string]any, keys ...string) string {
+func First(fields map[string]any, keys ...string) string {
 	for _, key := range keys {
-		if all := values(said, key); len(all) > 0 && all[0] != "" {
+		if all := values(fields, key); len(all) > 0 && all[0] != "" {
 			return strings.Join(all, ", ")
 		}
 	}
@@ -279,12 +279,12 @@ func First(said map[string]any, keys ...string) string {
 }
 
 // dateOf is when a note was written.
-func dateOf(said map[string]any) *time.Time {
+func dateOf(fields map[string]any) *time.Time {
 	for _, key := range []string{
 		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated",
 		"updated_at",
 	} {
-		if at := ParseDate(First(said, key)); at != nil {
+		if at := ParseDate(First(fields, key)); at != nil {
 			return at
 		}
 	}
@@ -306,8 +306,8 @@ func ParseDate(text string) *time.Time {
 }
 
 // categoryOf is our category of a memory.
-func categoryOf(said map[string]any) string {
-	switch kind := First(said, "memory_type", "metadata.type"); kind {
+func categoryOf(fields map[string]any) string {
+	switch kind := First(fields, "memory_type", "metadata.type"); kind {
 	case "profile", "preferences", "entities", "events", "cases", "patterns", "tools", "skills":
 		return kind
 	case "user":

@@ -53,11 +53,11 @@ type directoryAddCommand struct {
 }
 
 func (d *directoryAddCommand) Run(ctx context.Context, c *terminal.Console, parsed *kong.Context) error {
-	given := api.NewMember{}
+	body := api.NewMember{}
 	if d.Name != "" {
-		given.DisplayName = &d.Name
+		body.DisplayName = &d.Name
 	}
-	return changeMember(ctx, c, d.Remote, http.MethodPut, given, directoryPath(d.member(parsed)))
+	return changeMember(ctx, c, d.Remote, http.MethodPut, body, directoryPath(d.member(parsed)))
 }
 
 type directoryRenameCommand struct {

@@ -81,8 +81,8 @@ func (p *policySetCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return terminal.Wrong("as in --every 90d", "%q is no number of days", p.Every)
 	}
-	given := api.NewPolicy{EveryDays: days, Verifier: p.Verifier}
-	return changePolicy(ctx, c, p.Remote, p.request(http.MethodPut, given))
+	body := api.NewPolicy{EveryDays: days, Verifier: p.Verifier}
+	return changePolicy(ctx, c, p.Remote, p.request(http.MethodPut, body))
 }
 
 type policyRemoveCommand struct {

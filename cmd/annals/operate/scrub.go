@@ -86,8 +86,8 @@ func (r *scrubRulesCommand) change(rules *api.Scrubbing) error {
 	rules.Off, rules.Allow = with(rules.Off, r.Off, r.On), with(rules.Allow, r.Allow, r.Disallow)
 	rules.Patterns = slices.DeleteFunc(rules.Patterns,
 		func(p api.ScrubPattern) bool { return slices.Contains(r.Remove, p.Class) })
-	for _, given := range r.Add {
-		class, expression, found := strings.Cut(given, "=")
+	for _, pattern := range r.Add {
+		class, expression, found := strings.Cut(pattern, "=")
 		if !found {
 			return terminal.Wrong(`as in --add 'employee=\bEMP-\d{5}\b'`, "--add must be CLASS=EXPRESSION")
 		}

@@ -55,7 +55,7 @@ type exportLogCommand struct {
 }
 
 func (e *exportLogCommand) Run(ctx context.Context, c *terminal.Console) error {
-	query, err := e.asked()
+	query, err := e.query()
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (e *exportFilesCommand) collect(
 	files = map[string][]json.RawMessage{}
 	progress := terminal.Watch(c, "exporting")
 	defer progress.End()
-	query := e.Asked()
+	query := e.Parameters()
 	query.Set("limit", strconv.Itoa(terminal.LargestPage))
 	for page, err := range client.Pages[api.Knowledge](ctx, server, []string{"v1", "knowledge"}, query) {
 		if err != nil {

@@ -50,7 +50,7 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 	s.Directory = e.Dir
 	progress := terminal.Watch(c, "exporting")
 	defer progress.End()
-	query := e.Asked()
+	query := e.Parameters()
 	query.Set("limit", strconv.Itoa(terminal.LargestPage))
 	for page, err := range client.Pages[api.Knowledge](ctx, server, []string{"v1", "knowledge"}, query) {
 		if err != nil {

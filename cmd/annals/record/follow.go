@@ -102,8 +102,8 @@ type seen struct {
 	begun    string // to say once the server has accepted the request
 }
 
-// said is the content of an item that the event wrote.
-func (e Event) said() string {
+// content is the content of an item that the event wrote.
+func (e Event) content() string {
 	var text struct{ Content string }
 	_ = json.Unmarshal(e.Text, &text) // most events have none
 	return text.Content
@@ -158,13 +158,13 @@ func (s *seen) show(c *terminal.Console, item terminal.Kept[Event]) {
 	const widestWhat, widestWho = 15, 24
 	what, who := terminal.Bold.Render(terminal.Padded(e.What(), widestWhat)), terminal.Padded(e.Who(), widestWho)
 	line := terminal.Markupf("%s  %s  %s  %s", terminal.Moment(e.RecordedAt), what, who, e.Stream)
-	said := e.Reason
+	text := e.Reason
 	if s.texts {
-		said = cmp.Or(said, e.said())
+		text = cmp.Or(text, e.content())
 	}
-	if said != "" {
+	if text != "" {
 		room := c.Width - ansi.StringWidth(string(line)) - 12
-		line += terminal.Faint.Render("  " + terminal.OneLine(said, max(20, room)))
+		line += terminal.Faint.Render("  " + terminal.OneLine(text, max(20, room)))
 	}
 	c.Say("%s  %s", line, terminal.Faint.Render(fmt.Sprintf("#%d", e.Position)))
 }

@@ -146,11 +146,11 @@ func leadsBelow(root, path string) bool {
 
 // leftOut counts the omitted files by kind.
 func leftOut(left map[string]int) string {
-	var said []string
+	var counts []string
 	for _, kind := range slices.Sorted(maps.Keys(left)) {
-		said = append(said, humanize.Comma(int64(left[kind]))+" "+kind)
+		counts = append(counts, humanize.Comma(int64(left[kind]))+" "+kind)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(counts, ", ")
 }
 
 // openInput opens the named file, or standard input if it is "-". It returns the size in bytes; 0 if it is unknown.

@@ -82,12 +82,12 @@ func identified(raw []byte, who string) []byte {
 	if _, says := members["id"]; says || members == nil {
 		return raw
 	}
-	var said bytes.Buffer
-	said.WriteString(who)
-	said.WriteByte('\n')
-	_ = json.Compact(&said, raw) // raw is valid JSON
-	const version = 8            // "custom" in RFC 9562
-	id := uuid.NewHash(sha256.New(), uuid.Nil, said.Bytes(), version)
+	var input bytes.Buffer
+	input.WriteString(who)
+	input.WriteByte('\n')
+	_ = json.Compact(&input, raw) // raw is valid JSON
+	const version = 8             // "custom" in RFC 9562
+	id := uuid.NewHash(sha256.New(), uuid.Nil, input.Bytes(), version)
 	return WithFirstField(raw, "id", id.String())
 }
 

@@ -84,19 +84,19 @@ func (s *sender) attempt(
 	}
 	decoder := json.NewDecoder(bytes.NewReader(answer.Body))
 	for n, i := range left {
-		var said lineAnswer
-		if decoder.Decode(&said) != nil { // the connection broke in the middle
+		var reply lineAnswer
+		if decoder.Decode(&reply) != nil { // the connection broke in the middle
 			err = &terminal.Failure{
 				Code:   terminal.ExitUnavailable,
 				Detail: fmt.Sprintf("the server left %s unanswered", b.Records[i].Place),
 			}
 			return append(again, left[n:]...), 0, err
 		}
-		if why := said.Why(); why != nil && why.Code == terminal.ExitUnavailable {
+		if why := reply.Why(); why != nil && why.Code == terminal.ExitUnavailable {
 			again, err = append(again, i), why
 			continue
 		}
-		answers[i] = said
+		answers[i] = reply
 	}
 	return again, 0, err
 }

@@ -93,24 +93,24 @@ func (l placement) kind() string {
 
 // impliedBy are the fields that follow from the name of a file, for items without them: type and owner.
 func impliedBy(file string) map[string]string {
-	said := map[string]string{}
+	fields := map[string]string{}
 	parts := strings.Split(path.Clean(file), "/")
 	name, _ := endingOf(parts[len(parts)-1])
 	for t, in := range filesByType {
 		if in == name {
-			said["type"] = string(t)
+			fields["type"] = string(t)
 		}
 	}
 	if len(parts) == 3 && parts[0] == "users" {
-		said["owner"] = domain.User + ":" + parts[1]
+		fields["owner"] = domain.User + ":" + parts[1]
 		if name == "profile" || filesByCategory[name] == name {
-			said["type"] = string(domain.UserProfile)
+			fields["type"] = string(domain.UserProfile)
 		}
 	}
 	if len(parts) == 3 && parts[0] == "agents" {
-		said["owner"] = domain.Agent + ":" + parts[1]
+		fields["owner"] = domain.Agent + ":" + parts[1]
 	}
-	return said
+	return fields
 }
 
 // withPlacement adds the fields that follow from the name of its file to a record.
@@ -119,11 +119,11 @@ func withPlacement(raw []byte, file string) []byte {
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw
 	}
-	said := impliedBy(file)
+	implied := impliedBy(file)
 	for _, name := range []string{"owner", "type"} {
 		_, given := fields[name]
 		_, category := fields["category"]
-		if value := said[name]; value != "" && !given && !(name == "type" && category) {
+		if value := implied[name]; value != "" && !given && !(name == "type" && category) {
 			raw = WithFirstField(raw, name, value)
 		}
 	}
@@ -141,11 +141,11 @@ func withCategory(raw []byte, file string) []byte {
 		return raw
 	}
 	tags := map[string]json.RawMessage{}
-	if given := fields["tags"]; given != nil && json.Unmarshal(given, &tags) != nil {
+	if value := fields["tags"]; value != nil && json.Unmarshal(value, &tags) != nil {
 		return raw // they are labels
 	}
 	profile := fields["type"] == nil || string(fields["type"]) == `"`+string(domain.UserProfile)+`"`
-	if _, said := tags["category"]; said || fields["category"] != nil || !profile {
+	if _, found := tags["category"]; found || fields["category"] != nil || !profile {
 		return raw
 	}
 	category, err := json.Marshal(strings.TrimSuffix(name, "s"))

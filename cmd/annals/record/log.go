@@ -45,7 +45,7 @@ func (l *LogCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	query, err := l.asked()
+	query, err := l.query()
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (l *LogCommand) chosen(
 	return items, nil
 }
 
-// asked are the filters as query parameters.
-func (l logFilters) asked() (url.Values, error) {
+// query is the filters as query parameters.
+func (l logFilters) query() (url.Values, error) {
 	query := url.Values{}
 	terminal.Put(query, "actor", l.Actor)
 	terminal.Put(query, "on_behalf_of", l.For)

@@ -138,8 +138,8 @@ func notVerified(err error, fix string) error {
 }
 
 // receiptOf parses an event's id or position, or a receipt, in one word or in three.
-func receiptOf(given []string) (r proof.Receipt, err error) {
-	words := strings.Fields(strings.Join(given, " "))
+func receiptOf(input []string) (r proof.Receipt, err error) {
+	words := strings.Fields(strings.Join(input, " "))
 	switch len(words) {
 	case 1:
 		return proof.Receipt{EventID: words[0]}, nil

@@ -46,20 +46,20 @@ type periodic struct {
 	To   string `group:"events" placeholder:"TIME"`
 }
 
-func (p periodic) asked(query url.Values) (reporting, error) {
+func (p periodic) put(query url.Values) (reporting, error) {
 	return p.reporting, terminal.PutTimes(query, map[string]string{"from": p.From, "to": p.To})
 }
 
-func (r reporting) asked(url.Values) (reporting, error) { return r, nil }
+func (r reporting) put(url.Values) (reporting, error) { return r, nil }
 
 // report requests a report with the flags of a command and prints it as a table.
 func report[T any](
 	ctx context.Context, c *terminal.Console, flags interface {
-		asked(query url.Values) (reporting, error)
+		put(query url.Values) (reporting, error)
 	},
 	name string, query url.Values, heads []string, row func(T) []any,
 ) error {
-	r, err := flags.asked(query)
+	r, err := flags.put(query)
 	if err != nil {
 		return err
 	}

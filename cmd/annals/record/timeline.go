@@ -131,18 +131,18 @@ func (t *timeline) envelope(e Event) {
 // margin is the number of columns before the details of a step.
 const margin = 4
 
-func (t *timeline) line(said terminal.Markup) {
+func (t *timeline) line(text terminal.Markup) {
 	bar := terminal.Faint.Render("│") + "   "
 	if t.last {
 		bar = "    "
 	}
-	t.console.Lines(string(bar + said))
+	t.console.Lines(string(bar + text))
 }
 
 // text shows a named text, unless it is empty.
-func (t *timeline) text(name, said string) {
-	if said != "" {
-		t.wrapped(terminal.Printable(name + " " + said))
+func (t *timeline) text(name, value string) {
+	if value != "" {
+		t.wrapped(terminal.Printable(name + " " + value))
 	}
 }
 

@@ -28,14 +28,14 @@ type Embedder struct {
 
 // environment looks up a variable of the process, which the flags override.
 func (e Embedder) environment(name string) string {
-	given := map[string]string{
+	settings := map[string]string{
 		"ANNALS_EMBEDDING_FILE": e.EmbeddingFile, "ANNALS_EMBEDDING_DIMS": e.EmbeddingDims,
 		"ANNALS_EMBEDDING_URL": e.EmbeddingURL, "ANNALS_EMBEDDING_MODEL": e.EmbeddingModel,
 		"ANNALS_EMBEDDING_RATE": e.EmbeddingRate, "ANNALS_EMBEDDING_PREVIOUS_DIMS": e.EmbeddingPreviousDims,
 		"ANNALS_EMBEDDING_PREVIOUS_FILE": e.EmbeddingPreviousFile, "ANNALS_EMBEDDING_PREVIOUS_URL": e.EmbeddingPreviousURL,
 		"ANNALS_EMBEDDING_PREVIOUS_MODEL": e.EmbeddingPreviousModel,
 	}
-	return cmp.Or(given[name], os.Getenv(name))
+	return cmp.Or(settings[name], os.Getenv(name))
 }
 
 // previous is the previous embedder, nil if none is named.

@@ -33,8 +33,10 @@ type extracting struct {
 
 // extractor is the extractor of the settings.
 func (e extracting) extractor() (extraction.Extractor, error) {
-	given := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel, "ANNALS_LLM_RATE": e.LLMRate}
-	chosen, _, err := extraction.FromEnvironment(func(name string) string { return cmp.Or(given[name], os.Getenv(name)) })
+	settings := map[string]string{"ANNALS_LLM_URL": e.LLMURL, "ANNALS_LLM_MODEL": e.LLMModel, "ANNALS_LLM_RATE": e.LLMRate}
+	chosen, _, err := extraction.FromEnvironment(func(name string) string {
+		return cmp.Or(settings[name], os.Getenv(name))
+	})
 	if err != nil {
 		return nil, terminal.Wrong("annals serve --help lists the settings", "%s", err)
 	}

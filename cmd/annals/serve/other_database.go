@@ -20,9 +20,9 @@ import (
 // servers share it.
 func (s Storage) IsServedAt(address string) bool {
 	path, isFile := SqliteFile(s.placed().Database)
-	asked, wrong := url.Parse(address)
+	target, wrong := url.Parse(address)
 	served, none := url.Parse(database.ServedAt(path)) // under any name of this machine
-	return !isFile || wrong == nil && none == nil && served.Host != "" && served.Port() == asked.Port()
+	return !isFile || wrong == nil && none == nil && served.Host != "" && served.Port() == target.Port()
 }
 
 // OtherDatabases are the SQLite files with events in the places where commands look for one, but for that of the server

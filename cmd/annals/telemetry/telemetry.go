@@ -35,11 +35,11 @@ type Telemetry struct {
 // Open returns nil unless OTEL_EXPORTER_OTLP_ENDPOINT is set. Nothing waits for the endpoint: spans that do not fit the
 // queue are dropped.
 func Open(ctx context.Context, version string, logger *slog.Logger) (*Telemetry, error) {
-	given := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
-	if given == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
+	address := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if address == "" || strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil //nolint:nilnil // telemetry that is off
 	}
-	if to, err := url.Parse(given); err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
+	if to, err := url.Parse(address); err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
 		return nil, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// URL, as in http://127.0.0.1:4318")
 	}
 	if protocol := os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"); protocol != "" && protocol != "http/protobuf" {

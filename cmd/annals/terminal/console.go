@@ -113,11 +113,11 @@ func (c *Console) Warn(format string, values ...any) {
 
 // prose writes text, wrapped at words if there is a width. [Console.End] reports a failed write.
 func prose(to io.Writer, width int, format string, values []any) {
-	said := fmt.Sprintf(format, printable(values)...)
+	text := fmt.Sprintf(format, printable(values)...)
 	if width > 0 && width < Unbounded {
-		said = filled(said, width)
+		text = filled(text, width)
 	}
-	_, _ = fmt.Fprintln(to, said)
+	_, _ = fmt.Fprintln(to, text)
 }
 
 // Document prints v, or JSON as the server sent it, for scripts.

@@ -103,11 +103,11 @@ func headersAsFlags(node *kong.Node, fix string) string {
 		if value.Flag == nil || header == "" || header == strings.ToLower(header) {
 			continue
 		}
-		said := "--" + value.Name
+		flag := "--" + value.Name
 		if len(value.Flag.Envs) > 0 {
-			said += " (" + value.Flag.Envs[0] + ")"
+			flag += " (" + value.Flag.Envs[0] + ")"
 		}
-		pairs = append(pairs, header, said)
+		pairs = append(pairs, header, flag)
 	}
 	return strings.NewReplacer(pairs...).Replace(fix)
 }

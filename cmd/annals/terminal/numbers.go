@@ -25,11 +25,11 @@ func NumberMappers() []kong.Option {
 // numberAs is the mapper of flags whose values are read by a function. Their messages do not repeat the value.
 func numberAs[T cmp.Ordered](read func(string) (T, error), what string) kong.MapperFunc {
 	return func(at *kong.DecodeContext, target reflect.Value) error {
-		var said string
-		if err := at.Scan.PopValueInto("value", &said); err != nil {
+		var input string
+		if err := at.Scan.PopValueInto("value", &input); err != nil {
 			return err
 		}
-		value, err := read(said)
+		value, err := read(input)
 		if err != nil {
 			return errors.New("must be " + what)
 		}
@@ -43,10 +43,10 @@ func numberAs[T cmp.Ordered](read func(string) (T, error), what string) kong.Map
 	}
 }
 
-func wholeNumber(said string) (int64, error) { return strconv.ParseInt(said, 10, 64) }
+func wholeNumber(input string) (int64, error) { return strconv.ParseInt(input, 10, 64) }
 
-func finite(said string) (float64, error) {
-	n, err := strconv.ParseFloat(said, 64)
+func finite(input string) (float64, error) {
+	n, err := strconv.ParseFloat(input, 64)
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		err = strconv.ErrSyntax
 	}
@@ -54,13 +54,13 @@ func finite(said string) (float64, error) {
 }
 
 // durationOf parses a duration; days are written as 90d.
-func durationOf(said string) (time.Duration, error) {
-	if days, isDays := strings.CutSuffix(said, "d"); isDays {
+func durationOf(input string) (time.Duration, error) {
+	if days, isDays := strings.CutSuffix(input, "d"); isDays {
 		while, err := time.ParseDuration(days + "h")
 		if err == nil && while.Abs() > math.MaxInt64/24 {
 			err = strconv.ErrRange
 		}
 		return 24 * while, err
 	}
-	return time.ParseDuration(said)
+	return time.ParseDuration(input)
 }

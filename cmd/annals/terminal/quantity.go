@@ -25,9 +25,9 @@ const mostNamed = 20
 // Enumerated names the first of several things, and counts the others.
 func Enumerated(first []string, all int) string {
 	first = first[:min(len(first), mostNamed)]
-	said := strings.Join(first, ", ")
+	list := strings.Join(first, ", ")
 	if more := all - len(first); more > 0 {
-		said += fmt.Sprintf(" and %d more", more)
+		list += fmt.Sprintf(" and %d more", more)
 	}
-	return said
+	return list
 }

@@ -222,7 +222,7 @@ func (f ListFilters) Listed(then AsOfFlag) (url.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := f.Asked()
+	query := f.Parameters()
 	Put(query, "status", f.Status...)
 	Put(query, "trace_id", f.Trace)
 	Put(query, "as_of", at)
@@ -231,8 +231,8 @@ func (f ListFilters) Listed(then AsOfFlag) (url.Values, error) {
 	})
 }
 
-// Asked are the filters as parameters of a list.
-func (f Filters) Asked() url.Values {
+// Parameters are the filters as parameters of a list.
+func (f Filters) Parameters() url.Values {
 	query := url.Values{}
 	Put(query, "type", f.Type...)
 	Put(query, "context_type", f.ContextType...)

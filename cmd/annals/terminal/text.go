@@ -186,12 +186,12 @@ func (c *Console) Block(facts []string, most int, texts ...string) {
 func filled(text string, width int) string {
 	var all []string
 	for line := range strings.SplitSeq(text, "\n") {
-		said := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(said)]
+		content := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(content)]
 		if ansi.StringWidth(line) <= width {
-			said, indent = line, ""
+			content, indent = line, ""
 		}
-		for _, part := range Wrapped(said, width-len(indent)) {
+		for _, part := range Wrapped(content, width-len(indent)) {
 			all = append(all, indent+part)
 		}
 	}

@@ -109,8 +109,8 @@ func SinceOf(flag, value string) (string, error) {
 }
 
 // PutTimes sets parameters to the times of the flags with the same names.
-func PutTimes(query url.Values, given map[string]string) error {
-	for flag, value := range given {
+func PutTimes(query url.Values, times map[string]string) error {
+	for flag, value := range times {
 		at, err := TimeOf(flag, value)
 		if err != nil {
 			return err

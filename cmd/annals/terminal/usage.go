@@ -60,13 +60,13 @@ func withVariable(parsed *kong.Context, detail string) string {
 // CheckEmptyFlags refuses an empty value of a flag, which may come from an unset variable of a script: to ignore it
 // would change the request.
 func CheckEmptyFlags(parsed *kong.Context) error {
-	given := map[*kong.Flag]int{}
+	counts := map[*kong.Flag]int{}
 	for _, part := range parsed.Path {
 		if part.Flag == nil || part.Resolved {
 			continue
 		}
-		given[part.Flag]++
-		if !isEmpty(parsed.Value(part), given[part.Flag]) {
+		counts[part.Flag]++
+		if !isEmpty(parsed.Value(part), counts[part.Flag]) {
 			continue
 		}
 		fix := "leave the flag out if you mean none"
@@ -103,14 +103,14 @@ func WantsJSON(args []string) bool {
 		args = args[:end]
 	}
 	return slices.ContainsFunc(args, func(arg string) bool {
-		given, json := strings.CutPrefix(arg, "--json")
-		return json && (given == "" || given == "=true")
+		value, json := strings.CutPrefix(arg, "--json")
+		return json && (value == "" || value == "=true")
 	})
 }
 
 // OnCommandLine tells whether a flag was set on the command line. The environment may name the database of a server
 // on this machine.
-func OnCommandLine(said *kong.Context, flag string) bool {
-	return slices.ContainsFunc(said.Path,
+func OnCommandLine(parsed *kong.Context, flag string) bool {
+	return slices.ContainsFunc(parsed.Path,
 		func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag && !p.Resolved })
 }

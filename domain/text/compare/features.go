@@ -42,11 +42,11 @@ const (
 )
 
 // mostCompared limits the runes of a text that is read. mostAfter is how many tokens after one are looked at, and
-// mostSaid how many words of a clause before one.
+// mostBefore how many words of a clause before one.
 const (
 	mostCompared = 4000
 	mostAfter    = 6
-	mostSaid     = 100
+	mostBefore   = 100
 )
 
 // symbol finds what distinguishes C++ from C# and $100 from €100, and a question from a statement.
@@ -67,10 +67,10 @@ func isUnread(r rune) bool {
 }
 
 func featuresOf(item Item) features {
-	said := opening().ReplaceAllString(norm.NFKC.String(item.Task+"\n"+item.Content), "")
-	plain := strings.ToLower(said)
-	if strings.ToUpper(said) != said { // capitals distinguish what is written with others
-		plain = acronym().ReplaceAllStringFunc(said, func(s string) string { return s + "_" })
+	original := opening().ReplaceAllString(norm.NFKC.String(item.Task+"\n"+item.Content), "")
+	plain := strings.ToLower(original)
+	if strings.ToUpper(original) != original { // capitals distinguish what is written with others
+		plain = acronym().ReplaceAllStringFunc(original, func(s string) string { return s + "_" })
 	}
 	plain = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(plain)), " "), ".。")
 	f := features{
@@ -81,13 +81,13 @@ func featuresOf(item Item) features {
 	if item.Negative {
 		f.negations++
 	}
-	if f.unread = utf8.RuneCountInString(said) > mostCompared || strings.ContainsFunc(said, isUnread); f.unread {
+	if f.unread = utf8.RuneCountInString(original) > mostCompared || strings.ContainsFunc(original, isUnread); f.unread {
 		return f
 	}
-	for _, s := range symbol().FindAllString(said, -1) {
+	for _, s := range symbol().FindAllString(original, -1) {
 		f.add("symbol", s)
 	}
-	tokens := append(tokensOf(partsOf(said)), token{kind: boundary})
+	tokens := append(tokensOf(partsOf(original)), token{kind: boundary})
 	tokens = append(tokens, make([]token, mostAfter)...) // what follows may be looked at everywhere
 	nameNouns(tokens)
 	c, narrows := clause{denies: -1}, false
@@ -150,7 +150,7 @@ func featuresOf(item Item) features {
 			if narrows {
 				f.narrowed, narrows = t.name, false
 			}
-			c.said = append(c.said, t.name)
+			c.words = append(c.words, t.name)
 		}
 		if t.isSubject() || t.isOpposite() && !besides[t.name] {
 			f.placed(c.role, t.name)
@@ -162,7 +162,7 @@ func featuresOf(item Item) features {
 // clause is a part of a sentence.
 type clause struct {
 	role   string   // of the words that follow
-	said   []string // its words so far
+	words  []string // its words so far
 	denies int      // how many words stand before its negation; -1 if it has none
 }
 
@@ -171,7 +171,7 @@ func (c *clause) deny() {
 	if c.denies >= 0 {
 		c.denies = -1
 	} else {
-		c.denies = len(c.said)
+		c.denies = len(c.words)
 	}
 }
 
@@ -181,11 +181,11 @@ func (f *features) end(c clause) {
 		return
 	}
 	f.negations++
-	denied := c.said[c.denies:]
+	denied := c.words[c.denies:]
 	if len(denied) > 0 {
 		f.first[denied[0]] = true
 	}
-	for _, name := range c.said {
+	for _, name := range c.words {
 		f.denied[name] = true
 	}
 }
@@ -224,7 +224,7 @@ func (f *features) turnRole(c *clause, t token) {
 		delete(f.opposites, before)
 		return
 	}
-	for _, word := range c.said[max(0, len(c.said)-mostSaid):] {
+	for _, word := range c.words[max(0, len(c.words)-mostBefore):] {
 		if f.roles[word] != "" || f.words[word] > 0 {
 			f.roles[word] = name
 		}
