@@ -121,7 +121,7 @@ func (w *world) remembersMore(round int) {
 // movesOn is what happens in the background.
 func (w *world) movesOn(int) {
 	report(w.t, w.follow())
-	_, err := w.base.Indexer.IndexWords(w.t.Context())
+	err := w.base.Indexer.IndexWords(w.t.Context())
 	report(w.t, err)
 }
 

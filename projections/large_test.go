@@ -183,8 +183,8 @@ func (w *world) load() {
 	}
 	noError(w.t, w.db.Transact(w.t.Context(), load))
 	w.base.Indexer.MaxChanges = 0
-	for more := true; more; {
-		more = must(w.base.Indexer.IndexWords(w.t.Context()))(w.t)
+	for range 200 {
+		noError(w.t, w.base.Indexer.IndexWords(w.t.Context()))
 	}
 }
 

@@ -54,7 +54,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.outcomes(r.log.SubmitAll(t.Context(), h.bound(s.batch())))
 					s.votes = len(h.votes)
 				}
-				must(r.base.Indexer.IndexWords(t.Context()))(rt)
+				noError(rt, r.base.Indexer.IndexWords(t.Context()))
 			}
 			happen()
 			last := r.runMeeting(happen, "building", "indexing", "catching_up", "verifying", "ready")

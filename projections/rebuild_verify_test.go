@@ -234,7 +234,7 @@ func TestARebuiltVersionHasTheSameChecksum(t *testing.T) {
 		}
 		// Some words in blocks and some items changed since, and writes all the time.
 		r.base.Indexer.MaxChanges = 5
-		must(r.base.Indexer.IndexWords(t.Context()))(t)
+		noError(t, r.base.Indexer.IndexWords(t.Context()))
 		last := r.run()
 		if last.State != "active" || last.Report.Items != 72 || last.Report.Differing > 0 {
 			t.Errorf("version %d is %s with %+v, want 72 items that are the same", last.Version, last.State, last.Report)

@@ -104,7 +104,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
 			if compacted == "indexed" {
-				must(w.base.Indexer.IndexWords(t.Context()))(t)
+				noError(t, w.base.Indexer.IndexWords(t.Context()))
 			}
 			var refused []bool
 			for _, result := range w.log.SubmitAll(t.Context(), []domain.Submission{

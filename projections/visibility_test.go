@@ -71,7 +71,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			must(ours.base.Indexer.IndexWords(t.Context()))(t)
+			noError(t, ours.base.Indexer.IndexWords(t.Context()))
 		}
 		if _, err := ours.base.Browser.Find(t.Context(), ours.by.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)
