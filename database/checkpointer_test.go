@@ -35,9 +35,7 @@ func TestALongLogIsCopiedIntoTheFileBesideWriters(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	for log := pages(ctx, t, db); log.copied < log.logged; log = pages(ctx, t, db) {
-		time.Sleep(time.Millisecond)
-	}
+	databasetest.Until(t, "the log is copied", func() bool { log := pages(ctx, t, db); return log.copied >= log.logged })
 	write("INSERT INTO notes VALUES ('a little more')")
 	if log := pages(ctx, t, db); log.logged > 10 {
 		t.Errorf("the log has %d pages: it goes on, though everything in it is in the file", log.logged)
@@ -72,9 +70,7 @@ func TestALogIsBegunAnewThoughSomebodyAlwaysReads(t *testing.T) {
 	}
 	second := beginToRead(ctx, t, db)
 	first()
-	for log := pages(ctx, t, db); log.copied < log.logged; log = pages(ctx, t, db) {
-		time.Sleep(time.Millisecond)
-	}
+	databasetest.Until(t, "the log is copied", func() bool { log := pages(ctx, t, db); return log.copied >= log.logged })
 	third := beginToRead(ctx, t, db) // what is in the file
 	defer third()
 	second()

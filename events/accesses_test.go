@@ -94,9 +94,7 @@ func TestAccessesAreKeptForSoLong(t *testing.T) {
 			defer close(ended)
 			sweeper.Run(ctx)
 		}()
-		for rowsOf(t, db) != 1 {
-			time.Sleep(5 * time.Millisecond)
-		}
+		databasetest.Until(t, "one access is left", func() bool { return rowsOf(t, db) == 1 })
 		stop()
 		<-ended
 	})

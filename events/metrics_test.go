@@ -14,10 +14,7 @@ import (
 
 func TestTheLogSaysWhatItDoesInNumbers(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	registry := prometheus.NewRegistry()
 	l := newLog(t, db, events.Options{Registerer: registry})
 	logtest.Remember(t, l, "acme", 0, 7)

@@ -15,10 +15,7 @@ import (
 // inserts and COMMIT. The projection loads new items with the first, and takes one more to load votes.
 func TestAnAppendCostsTheSameRoundTripsForOneCommandAndForMany(t *testing.T) {
 	t.Parallel()
-	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := database.Migrate(t.Context(), near); err != nil {
-		t.Fatal(err)
-	}
+	near := databasetest.Open(t, databasetest.Migrated(t, database.Postgres))
 	inline(t, near)                                                   // makes its tables
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near)) // where whose rows are seen is said, too
 	l := newLog(t, databasetest.Open(t, proxy.URL), events.Options{})

@@ -14,10 +14,7 @@ import (
 
 func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	w := newWorld(t, db, events.Options{}, nil)
 	w.remember("before", "rivers carry sand")
 	w.growTo(w.pages() + 50)

@@ -69,10 +69,7 @@ func TestTokensOfATenantThatNobodyHasMadeOpenNothing(t *testing.T) {
 
 func TestTheServerIsReadyWithoutWhatStandsBesideIt(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	w := newWorld(t, db, events.Options{}, func(cfg *servertest.Config) {
 		cfg.Probes = append(cfg.Probes, operate.Probe{Name: "tokens", Beside: true, Check: func(context.Context) error { return errors.New("away") }},
 			operate.Probe{Name: "writes", Check: func(context.Context) error { return domain.Refuse(domain.ErrBusy, "slow") }})

@@ -112,11 +112,8 @@ func TestManyWaitForRoomInTheQueue(t *testing.T) {
 
 func TestADatabaseThatIsAwayIs503UntilItIsBack(t *testing.T) {
 	t.Parallel()
-	proxy := databasetest.NewProxy(t, databasetest.Postgres(t))
+	proxy := databasetest.NewProxy(t, databasetest.Migrated(t, database.Postgres))
 	db := databasetest.Open(t, proxy.URL)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	w := newWorld(t, db, events.Options{}, nil)
 	w.remember("a", "x")
 	w.ask("GET", "/readyz", nil).want(http.StatusOK)

@@ -27,7 +27,7 @@ paths() {
 	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
 		http/servertest/prover.go http/proof_test.go http/viking/proof_test.go http/console/proof_*test.go ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies.go http/verification_test.go \
-		http/console/policies_test.go projections/verification_test.go cmd/annals/operate/policy.go \
+		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;

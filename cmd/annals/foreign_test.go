@@ -29,11 +29,8 @@ import (
 // A role that serves owns its tables, and so can let a trigger wait there for the owner of the log.
 func TestTheOwnerDoesNotRunWhatTheServingRoleHasAdded(t *testing.T) {
 	t.Parallel()
-	address := databasetest.Postgres(t)
+	address := databasetest.Migrated(t, database.Postgres)
 	owner := databasetest.Open(t, address)
-	if err := database.Migrate(t.Context(), owner); err != nil {
-		t.Fatal(err)
-	}
 	serving := databasetest.Open(t, databasetest.LetServe(t, owner))
 	rememberLunch(t, serving)
 	as := func(db *database.DB, statements string) {

@@ -182,11 +182,7 @@ func (p *Pair) kill(c *cluster) {
 
 func (p *Pair) until(what string, is func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(pairLasts); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("not within %s: %s", pairLasts, what)
-		}
-	}
+	Until(p.t, what, is)
 }
 
 func (p *Pair) ask(url, query string) string {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/lib/pq"
 
-	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/migrations"
 )
 
@@ -23,12 +22,6 @@ import (
 func Postgres(t testing.TB) string {
 	t.Helper()
 	return createDatabase(t, "template1")
-}
-
-// migratedPostgres returns the URL of a new, migrated database.
-func migratedPostgres(t testing.TB) string {
-	t.Helper()
-	return createDatabase(t, template(t))
 }
 
 func createDatabase(t testing.TB, template string) string {
@@ -70,7 +63,7 @@ func template(t testing.TB) string {
 				return fmt.Errorf("make the template: %w", err)
 			}
 		}
-		if err := migrate(ctx, t, databaseURL(t, name)); err != nil {
+		if err := migrate(ctx, databaseURL(t, name), Log(t)); err != nil {
 			return err
 		}
 		// PostgreSQL copies a database only while it has no connections.
@@ -78,14 +71,6 @@ func template(t testing.TB) string {
 		return err
 	})
 	return name
-}
-
-func migrate(ctx context.Context, t testing.TB, url string) error {
-	db, err := database.Open(ctx, url, Log(t))
-	if err != nil {
-		return err
-	}
-	return errors.Join(database.Migrate(ctx, db), db.Close())
 }
 
 // schemaHash changes whenever a migration is added or edited.

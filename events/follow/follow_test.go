@@ -134,16 +134,14 @@ func (e effects) reach(t *testing.T, followers *follow.Followers, db *database.D
 // eventually waits until nothing is wrong any more.
 func eventually(t *testing.T, wrong func() string) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for ; ; time.Sleep(2 * time.Millisecond) {
-		what := wrong()
-		if what == "" {
-			return
+	last := ""
+	databasetest.Until(t, "nothing is wrong", func() bool {
+		if what := wrong(); what != last {
+			last = what
+			t.Log(what)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(what)
-		}
-	}
+		return last == ""
+	})
 }
 
 // inline is the projection that is written with the log.

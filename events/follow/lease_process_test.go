@@ -179,11 +179,8 @@ func TestProcessesShareAProjection(t *testing.T) {
 // shared is a database that several processes share, and a log that writes to it.
 func shared(t *testing.T) (url string, db *database.DB, l *events.Log, followers *follow.Followers) {
 	t.Helper()
-	url = databasetest.Postgres(t)
+	url = databasetest.Migrated(t, database.Postgres)
 	db = databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	damage(t, db, `CREATE TABLE effects (tenant text, position bigint, node bigint)`)
 	l, followers = newLog(t, db, events.Options{})
 	return url, db, l, followers

@@ -81,14 +81,10 @@ func (j *jetstream) stored(name string, wanted uint64) (ids, subjects []string, 
 		j.t.Fatal(err)
 	}
 	var info *nats.StreamInfo
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if info, err = js.StreamInfo(name); err == nil && info.State.Msgs >= wanted {
-			break
-		}
-		if time.Now().After(deadline) {
-			j.t.Fatalf("stream %s: %+v, %v, want %d messages", name, info, err, wanted)
-		}
-	}
+	databasetest.Until(j.t, fmt.Sprintf("stream %s has %d messages", name, wanted), func() bool {
+		info, err = js.StreamInfo(name)
+		return err == nil && info.State.Msgs >= wanted
+	})
 	for at := info.State.FirstSeq; at <= info.State.LastSeq; at++ {
 		m, err := js.GetMsg(name, at)
 		if err != nil {
@@ -175,15 +171,10 @@ func (n *node) remember(tenant string, from, to int) {
 // caughtUp waits until nothing of a tenant's log is left to forward.
 func (n *node) caughtUp(tenant string) {
 	n.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	databasetest.Until(n.t, "all of "+tenant+" is forwarded", func() bool {
 		s, err := n.nats.Status(n.t.Context(), tenant)
-		if err == nil && s.LagEvents == 0 && s.Head > 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			n.t.Fatalf("%+v, %v", s, err)
-		}
-	}
+		return err == nil && s.LagEvents == 0 && s.Head > 0
+	})
 }
 
 func TestEveryEventIsForwardedOnceInOrderWithoutItsText(t *testing.T) {
@@ -262,19 +253,16 @@ func TestAServerThatIsAwayIsWaitedFor(t *testing.T) {
 		n.caughtUp("acme")
 		j.stop()
 		n.remember("acme", 2, 4)
-		for {
+		databasetest.Until(t, "an error is reported", func() bool {
 			s, err := n.nats.Status(t.Context(), "acme")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Error != "" {
-				if s.LagEvents != 2 || s.LagSeconds <= 0 || !strings.Contains(s.Error, "NATS") {
-					t.Errorf("%+v", s)
-				}
-				break
+			if s.Error != "" && (s.LagEvents != 2 || s.LagSeconds <= 0 || !strings.Contains(s.Error, "NATS")) {
+				t.Errorf("%+v", s)
 			}
-			time.Sleep(10 * time.Millisecond)
-		}
+			return s.Error != ""
+		})
 		j.start()
 		n.caughtUp("acme")
 		if ids, _, _ := j.stored("ANNALS", 4); len(ids) != 4 {

@@ -12,7 +12,10 @@ import (
 )
 
 func manyCommands(w *world) {
-	const commands, most = 5000, 10 // 5,000 in pieces of 512
+	commands, most := 5000, uint64(10) // 5,000 in pieces of 512
+	if testing.Short() {
+		commands, most = 1500, 3
+	}
 	registry := prometheus.NewRegistry()
 	w.log = w.newLog(w.open(w.T, w.db), events.Options{Registerer: registry})
 	var bulk []domain.Submission

@@ -14,11 +14,8 @@ import (
 // onPostgres is a world on a PostgreSQL database of its own, and the database's URL.
 func onPostgres(t *testing.T, open InstanceID) (w *world, url string) {
 	t.Helper()
-	url = databasetest.Postgres(t)
+	url = databasetest.Migrated(t, database.Postgres)
 	db := databasetest.Open(t, url)
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	return newWorld(t, db, open), url
 }
 

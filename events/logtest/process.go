@@ -28,9 +28,6 @@ func isChild() bool { return os.Getenv(childURL) != "" }
 func beChild(t *testing.T, open InstanceID) {
 	t.Helper()
 	db := databasetest.Open(t, os.Getenv(childURL))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	w := newWorld(t, db, open)
 	w.strict()
 	count, err := strconv.Atoi(os.Getenv(childCount))
@@ -107,12 +104,10 @@ func processes(t *testing.T, open InstanceID) {
 }
 
 func killed(t *testing.T, open InstanceID) {
-	for name, makeURL := range map[string]func(testing.TB) string{
-		"sqlite": databasetest.SQLite, "postgres": databasetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
-			killedOn(t, open, makeURL(t))
+			killedOn(t, open, databasetest.Migrated(t, engine))
 		})
 	}
 }

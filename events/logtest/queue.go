@@ -3,11 +3,13 @@ package logtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	prom "github.com/prometheus/client_model/go"
 
+	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 )
@@ -25,13 +27,9 @@ func (w *world) background(ctx context.Context, log *events.Log, command domain.
 // queued waits until so many commands of a log's queue wait.
 func (w *world) queued(registry *prometheus.Registry, n float64) {
 	w.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if got := metric(w, registry, "annals_append_queue").GetGauge().GetValue(); got == n {
-			return
-		} else if time.Now().After(deadline) {
-			w.Fatalf("%v commands wait, want %v", got, n)
-		}
-	}
+	databasetest.Until(w, fmt.Sprint(n, " commands wait"), func() bool {
+		return metric(w, registry, "annals_append_queue").GetGauge().GetValue() == n
+	})
 }
 
 // metric is the first one of this name; nil if there is none.
@@ -125,15 +123,13 @@ func closeDrains(w *world) {
 	log, gate, answers := w.full(20)
 	closed := make(chan error)
 	go func() { closed <- log.Close(w.Context()) }()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	databasetest.Until(w, "the log is closing", func() bool {
 		_, err := log.Submit(w.Context(), w.submission(w.remember("late")))
-		if errors.Is(err, domain.ErrUnavailable) {
-			break // it is closing
-		}
-		if !errors.Is(err, domain.ErrBusy) || time.Now().After(deadline) {
+		if !errors.Is(err, domain.ErrUnavailable) && !errors.Is(err, domain.ErrBusy) {
 			w.Fatalf("got %v, want %v", err, domain.ErrUnavailable)
 		}
-	}
+		return errors.Is(err, domain.ErrUnavailable)
+	})
 	gate.open()
 	if err := <-closed; err != nil {
 		w.Errorf("close: %v", err)

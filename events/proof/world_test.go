@@ -151,16 +151,13 @@ func (w *world) growTo(position int64) {
 	w.prover.Follow(router)
 	ended := make(chan error)
 	go func() { ended <- router.Run(ctx) }()
-	for {
+	databasetest.Until(w.t, "the tree has read the log", func() bool {
 		status, err := w.prover.Status(w.t.Context(), w.by.Tenant)
 		if err != nil {
 			w.t.Error(err)
 		}
-		if status.Position >= position || w.t.Context().Err() != nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return status.Position >= position
+	})
 	stop()
 	if err := <-ended; err != nil {
 		w.t.Error(err)

@@ -52,10 +52,7 @@ var allPages = []string{
 // On one engine, since the pages are the same on both.
 func TestEveryPageIsAccessible(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	w := newWorld(t, db, "")
 	w.tell()
 	w.staff()

@@ -253,10 +253,7 @@ func checked(t *testing.T, v verification) error {
 
 func TestTheBrowserVerifiesEveryProofOfEveryTree(t *testing.T) {
 	t.Parallel()
-	db := databasetest.Open(t, databasetest.SQLite(t))
-	if err := database.Migrate(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
 	l := newLedger(t, db)
 	var all []verification
 	for size := 1; size <= leaves; size++ {

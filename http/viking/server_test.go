@@ -32,10 +32,7 @@ func TestABodyThatIsTooLargeIsRefusedAsSuch(t *testing.T) {
 
 func TestADatabaseThatIsAwayIsNamed(t *testing.T) {
 	t.Parallel()
-	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := database.Migrate(t.Context(), near); err != nil {
-		t.Fatal(err)
-	}
+	near := databasetest.Open(t, databasetest.Migrated(t, database.Postgres))
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))
 	w := newWorld(t, databasetest.Open(t, proxy.URL), open)
 	w.write("viking://resources/one.md", "one")

@@ -13,10 +13,7 @@ import (
 // What a question costs does not depend on how much there is to answer with.
 func TestAQuestionCostsTheSameRoundTripsHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
-	near := databasetest.Open(t, databasetest.Postgres(t))
-	if err := database.Migrate(t.Context(), near); err != nil {
-		t.Fatal(err)
-	}
+	near := databasetest.Open(t, databasetest.Migrated(t, database.Postgres))
 	proxy := databasetest.NewProxy(t, databasetest.LetServe(t, near))
 	w := newWorld(t, databasetest.Open(t, proxy.URL), keyed)
 	questions := []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func text(s string) []domain.Part { return []domain.Part{{Type: domain.PartText, Text: s}} }
@@ -29,7 +30,7 @@ func talk(lines ...string) extraction.Conversation {
 
 func extract(t *testing.T, c extraction.Conversation) extraction.Result {
 	t.Helper()
-	found := must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
+	found := Must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
 	return found
 }
 
@@ -115,7 +116,7 @@ func TestAProblemWithItsFixIsACase(t *testing.T) {
 			continue
 		}
 		f := found.Findings[i]
-		equal(t, f.Sources, []int{0, 1, 2}, "%s: sources", name)
+		Equal(t, f.Sources, []int{0, 1, 2}, "%s: sources", name)
 		for _, line := range lines {
 			if said := strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(line, "a:")), "原因是 "); !strings.Contains(f.Content, said) {
 				t.Errorf("%s: %q is not in\n%s", name, said, f.Content)
@@ -142,7 +143,7 @@ func TestACaseWhosePartsAreNamedIsToldByThem(t *testing.T) {
 				got = append(got, f.Content)
 			}
 		}
-		equal(t, got, []string{want}, "(-got +want)")
+		Equal(t, got, []string{want}, "(-got +want)")
 	}
 }
 
@@ -299,7 +300,7 @@ func FuzzBuiltIn(f *testing.F) {
 	f.Add("我喜欢…", "首先 然后 最后")
 	f.Fuzz(func(t *testing.T, user, assistant string) {
 		c := talk(user, "a:"+assistant)
-		found := must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
+		found := Must(extraction.BuiltIn{}.Extract(t.Context(), c))(t)
 		for _, finding := range found.Findings {
 			if len(finding.Content) > domain.MaxContent {
 				t.Errorf("%d bytes", len(finding.Content))
@@ -319,7 +320,7 @@ func TestStatementsAreKeptAndOtherMessagesAreNot(t *testing.T) {
 	type tally struct{ kept, right, stated, other float64 }
 	figures := map[string]*tally{}
 	part := ""
-	for line := range strings.SplitSeq(string(must(os.ReadFile("testdata/statements.txt"))(t)), "\n") {
+	for line := range strings.SplitSeq(string(Must(os.ReadFile("testdata/statements.txt"))(t)), "\n") {
 		mark, said, _ := strings.Cut(line, " ")
 		if mark == "##" {
 			part = said

@@ -11,40 +11,41 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/review"
 )
 
 // remains is what messages of a new user leave: the active items, after "?" if people review them. Messages are
 // separated by lines, and sessions by empty lines. A message may begin with its year.
 func (w *world) remains(conversation string) []string {
-	w.t.Helper()
-	owner := domain.Entity(fmt.Sprint("user:u", w.read))
+	w.T.Helper()
+	owner := domain.Entity(fmt.Sprint("user:u", w.learned))
 	for n, session := range strings.Split(conversation, "\n\n") {
-		target := domain.SessionTarget{By: w.by, Owner: owner, ID: fmt.Sprint("s", n)}
+		target := domain.SessionTarget{By: w.By, Owner: owner, ID: fmt.Sprint("s", n)}
 		for said := range strings.SplitSeq(session, "\n") {
 			m, year := by("user", "", said), 0
 			if found, _ := fmt.Sscanf(said, "%d ", &year); found == 1 {
 				m.Message.Parts, m.At = text(said[5:]), time.Date(year, 5, 1, 9, 0, 0, 0, time.UTC)
 			}
-			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.NewMessage{m}})
+			w.Submit(domain.AddMessages{SessionTarget: target, Messages: []domain.NewMessage{m}})
 		}
-		w.submit(domain.CommitSession{SessionTarget: target, Trigger: domain.TriggerTaskDone})
+		w.Submit(domain.CommitSession{SessionTarget: target, Trigger: domain.TriggerTaskDone})
 		w.learn()
 	}
 	proposer := review.Proposer{
-		Log: w.log, Followers: w.followers, Reader: w.base.Browser, Searcher: w.base.Searcher, Writer: w.log, Logger: databasetest.Log(w.t),
-		Proposals: browse.Reports{Browser: w.base.Browser, Log: w.log},
+		Log: w.Log, Followers: w.Followers, Reader: w.Base.Browser, Searcher: w.Base.Searcher, Writer: w.Log, Logger: databasetest.Log(w.T),
+		Proposals: browse.Reports{Browser: w.Base.Browser, Log: w.Log},
 	}
 	var active []string
-	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, w.proposed, 500))(w.t)
-	must(proposer.Prepare(w.t.Context(), follow.Page{Tenant: w.by.Tenant, Events: page}))(w.t)
+	page := Must(w.Log.Reader.Read(w.T.Context(), w.By.Tenant, w.proposed, 500))(w.T)
+	Must(proposer.Prepare(w.T.Context(), follow.Page{Tenant: w.By.Tenant, Events: page}))(w.T)
 	w.proposed += int64(len(page))
 	for _, k := range w.items() {
 		if k.Owner != owner {
 			continue
 		}
 		said, _, _ := strings.Cut(k.Text.Content, " (as of ")
-		about := must(proposer.Proposals.ProposalsAbout(w.t.Context(), w.by.Tenant, []string{k.ID}))(w.t)
+		about := Must(proposer.Proposals.ProposalsAbout(w.T.Context(), w.By.Tenant, []string{k.ID}))(w.T)
 		if slices.ContainsFunc(about, func(p domain.RecordedProposal) bool { return p.Outcome == "" }) {
 			active = append(active, "?"+said)
 			continue
@@ -61,7 +62,7 @@ func leave(t *testing.T, cases map[string][]string) {
 	each(t, func(t *testing.T, w *world) {
 		for conversation, want := range cases {
 			slices.Sort(want)
-			equal(t, w.remains(conversation), want, "%s (-got +want)", conversation)
+			Equal(t, w.remains(conversation), want, "%s (-got +want)", conversation)
 		}
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 const guide domain.URI = "viking://resources/guide"
@@ -47,9 +48,9 @@ func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWri
 // begin begins as a process does that knows nothing.
 func (b *browsing) begin(model extraction.Summarizer) {
 	b.directories = extraction.NewDirectories(extraction.DirectoryOptions{
-		Shelves: b.shelves, Browser: b.base.Browser, Summarizer: interrupted{model, b.summarizing},
-		Clean:          events.NewScrubbingWriter(b.log, true).Clean,
-		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.t),
+		Shelves: b.shelves, Browser: b.Base.Browser, Summarizer: interrupted{model, b.summarizing},
+		Clean:          events.NewScrubbingWriter(b.Log, true).Clean,
+		RunExclusively: b.alone, Attempts: 3, Logger: databasetest.Log(b.T),
 		Now: func() time.Time { return time.Now().Add(b.later) },
 	})
 }
@@ -59,12 +60,12 @@ func (b *browsing) alone(ctx context.Context, do func(context.Context) error) er
 	if b.others {
 		return nil
 	}
-	return b.followers.RunExclusively(ctx, domain.Directories, do)
+	return b.Followers.RunExclusively(ctx, domain.Directories, do)
 }
 
 // chapter remembers what states of itself that it is about something.
 func (b *browsing) chapter(name, about string) {
-	b.t.Helper()
+	b.T.Helper()
 	b.remember(name, func(c *domain.Remember) {
 		c.Knowledge.Text = domain.Text{
 			URI: string(guide.Join(name + ".md")), Content: about, Abstract: about + ", " +
@@ -75,37 +76,37 @@ func (b *browsing) chapter(name, about string) {
 
 // follows reads what is new in the log, and lets the model say what is due after so long.
 func (b *browsing) follows(later time.Duration) error {
-	b.t.Helper()
-	page := must(b.log.Reader.Read(b.t.Context(), b.by.Tenant, b.position, 500))(b.t)
+	b.T.Helper()
+	page := Must(b.Log.Reader.Read(b.T.Context(), b.By.Tenant, b.position, 500))(b.T)
 	if len(page) > 0 {
-		change := must(b.summaries.Prepare(b.t.Context(), follow.Page{Tenant: b.by.Tenant, Events: page}))(b.t)
-		noError(b.t, b.db.Transact(b.t.Context(),
+		change := Must(b.summaries.Prepare(b.T.Context(), follow.Page{Tenant: b.By.Tenant, Events: page}))(b.T)
+		NoError(b.T, b.db.Transact(b.T.Context(),
 			func(ctx context.Context, tx bun.Tx) error { return change.Write(ctx, tx) }))
 		b.position += int64(len(page))
 	}
 	b.later = later
-	return b.directories.SummarizeDue(b.t.Context())
+	return b.directories.SummarizeDue(b.T.Context())
 }
 
 // mayNeedSummary compares what is said of the guide, and how often the model was asked.
 func (b *browsing) says(later time.Duration, abstract string, requests int) {
-	b.t.Helper()
-	noError(b.t, b.follows(later))
+	b.T.Helper()
+	NoError(b.T, b.follows(later))
 	b.holds(abstract, requests)
 }
 
 func (b *browsing) holds(abstract string, requests int) {
-	b.t.Helper()
-	said := must(b.shelves.Summaries(b.t.Context(), b.by.Tenant, []domain.URI{guide, "viking://resources"}))(b.t)
+	b.T.Helper()
+	said := Must(b.shelves.Summaries(b.T.Context(), b.By.Tenant, []domain.URI{guide, "viking://resources"}))(b.T)
 	if said[guide].Abstract != abstract || len(b.requests) != requests || said["viking://resources"].Abstract != "" {
-		b.t.Errorf("%+v after %d requests, want %q after %d", said, len(b.requests), abstract, requests)
+		b.T.Errorf("%+v after %d requests, want %q after %d", said, len(b.requests), abstract, requests)
 	}
 }
 
 // shown is what the model was shown last.
 func (b *browsing) shown() string {
-	b.t.Helper()
-	sent := must(json.Marshal(b.requests[len(b.requests)-1]))(b.t)
+	b.T.Helper()
+	sent := Must(json.Marshal(b.requests[len(b.requests)-1]))(b.T)
 	return string(sent)
 }
 
@@ -160,14 +161,14 @@ func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 		grounds := domain.ErasureReason{ReasonCode: "gdpr-17"}
 		for name, gone := range map[string]func(b *browsing, target domain.Target){
 			"erased": func(b *browsing, target domain.Target) {
-				b.submit(domain.Erase{Target: target, ErasureReason: grounds})
+				b.Submit(domain.Erase{Target: target, ErasureReason: grounds})
 			},
-			"forgotten": func(b *browsing, target domain.Target) { b.submit(domain.Delete{Target: target}) },
+			"forgotten": func(b *browsing, target domain.Target) { b.Submit(domain.Delete{Target: target}) },
 			"moved": func(b *browsing, target domain.Target) {
-				b.submit(domain.Revise{Target: target, URI: "viking://resources/elsewhere/" + target.ID + ".md"})
+				b.Submit(domain.Revise{Target: target, URI: "viking://resources/elsewhere/" + target.ID + ".md"})
 			},
 			"given to others": func(b *browsing, target domain.Target) {
-				b.submit(domain.Revise{Target: target, Scopes: []domain.Scope{"user:mia"}})
+				b.Submit(domain.Revise{Target: target, Scopes: []domain.Scope{"user:mia"}})
 			},
 		} {
 			b := newBrowsing(t, db, said("Everything."), said("Everything but one."))
@@ -177,8 +178,8 @@ func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 				b.chapter(ids[len(ids)-1], "Chapter "+chapter)
 			}
 			b.position = b.head() - 4
-			target := domain.Target{By: b.by, ID: ids[3]}
-			b.meanwhile = func() { gone(b, domain.Target{By: b.by, ID: ids[2]}) } // what is made of it is not kept
+			target := domain.Target{By: b.By, ID: ids[3]}
+			b.meanwhile = func() { gone(b, domain.Target{By: b.By, ID: ids[2]}) } // what is made of it is not kept
 			b.says(time.Hour, "Everything but one.", 2)
 			if !strings.Contains(b.shown(), ids[3]) || strings.Contains(b.shown(), ids[2]) {
 				t.Errorf("%s: shown %s", name, b.shown())
@@ -194,7 +195,7 @@ func TestWhatIsSaidOfADirectoryGoesWithItsText(t *testing.T) {
 				t.Errorf("%s: shown %s", name, b.shown())
 			}
 			for _, id := range ids {
-				b.submit(domain.Erase{Target: domain.Target{By: b.by, ID: id}, ErasureReason: grounds})
+				b.Submit(domain.Erase{Target: domain.Target{By: b.By, ID: id}, ErasureReason: grounds})
 			}
 		}
 	})
@@ -207,13 +208,13 @@ func TestADirectoryIsToldToThoseWhoSeeWhatIsInIt(t *testing.T) {
 		for _, chapter := range []string{"a", "b", "c"} {
 			b.chapter(chapter, "Chapter "+chapter)
 			b.chapter("secret-"+chapter, "Mia's own")
-			b.submit(domain.Revise{Target: domain.Target{By: b.by, ID: "secret-" + chapter}, Scopes: []domain.Scope{"user:mia"}})
+			b.Submit(domain.Revise{Target: domain.Target{By: b.By, ID: "secret-" + chapter}, Scopes: []domain.Scope{"user:mia"}})
 		}
 		b.says(time.Hour, "What all may know.", 1)
 		if strings.Contains(b.shown(), "Mia") {
 			t.Errorf("shown %s", b.shown())
 		}
-		said, err := b.shelves.Summaries(t.Context(), b.by.Tenant, []domain.URI{guide})
+		said, err := b.shelves.Summaries(t.Context(), b.By.Tenant, []domain.URI{guide})
 		if err != nil || said[guide].Audience != domain.Public {
 			t.Errorf("%+v, %v", said, err)
 		}

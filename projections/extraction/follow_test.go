@@ -13,6 +13,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 func TestACommittedSessionBecomesKnowledge(t *testing.T) {
@@ -38,16 +39,16 @@ func TestACommittedSessionBecomesKnowledge(t *testing.T) {
 		if fact.Task != task || fact.Extractor != "built-in 6" || len(fact.Lessons) != 2 || fact.Lessons[0].Item != preference.ID {
 			t.Errorf("%+v", fact)
 		}
-		archive, err := w.base.Browser.Find(t.Context(), w.by.Tenant, domain.ArchiveItem("session:mia/s1", 1))
+		archive, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, domain.ArchiveItem("session:mia/s1", 1))
 		if err != nil || archive.Text.URI != "viking://session/mia/s1/history/archive_001" || !slices.Equal(archive.Scopes, []domain.Scope{"user:mia"}) ||
 			!strings.Contains(archive.Text.Content, "assistant: Noted. chromedriver") {
 			t.Errorf("the archive: %+v, %v", archive, err)
 		}
-		causes, err := w.log.Finder.Causes(t.Context(), w.by.Tenant, preference.DerivedFrom)
+		causes, err := w.Log.Finder.Causes(t.Context(), w.By.Tenant, preference.DerivedFrom)
 		if err != nil || causes[preference.DerivedFrom[0]].Name != "session.message_added" {
 			t.Errorf("%v, %v", causes, err)
 		}
-		kin, err := w.base.Browser.Lineage(t.Context(), w.by.Tenant, preference.ID)
+		kin, err := w.Base.Browser.Lineage(t.Context(), w.By.Tenant, preference.ID)
 		if err != nil || len(kin) != 1 || kin[0].Stream != "session:mia/s1" || kin[0].ID != "" || kin[0].Relation != domain.Derives {
 			t.Errorf("lineage %v, %v", kin, err)
 		}
@@ -100,7 +101,7 @@ func TestWhatIsKnownDecides(t *testing.T) {
 		for i, step := range steps {
 			w.hold("s1", talk(step.said))
 			w.learn()
-			equal(t, w.decisions("s1", i+1), []domain.Decision{step.want}, "%s (-got +want)", step.said)
+			Equal(t, w.decisions("s1", i+1), []domain.Decision{step.want}, "%s (-got +want)", step.said)
 		}
 		items := map[string]*domain.Knowledge{}
 		for _, k := range w.items() {
@@ -118,11 +119,11 @@ func TestWhatIsKnownDecides(t *testing.T) {
 			t.Errorf("%d items were deleted", got)
 		}
 		merged := w.settled("s1", 3).(domain.SessionExtracted).Lessons[0]
-		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, merged.Item)
+		k, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, merged.Item)
 		if err != nil || k.Text.Content != "I prefer tabs for indentation.\nI like elastic tabstops for indentation." || k.Helpful != 2 || len(merged.Neighbours) == 0 {
 			t.Errorf("merged: %+v, %v", k, err)
 		}
-		stream, err := w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1")
+		stream, err := w.Log.Reader.State(t.Context(), w.By.Tenant, "session:mia/s1")
 		if s := stream.State.(domain.Session); err != nil || s.Processed != len(steps) || s.Failed != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
@@ -133,7 +134,7 @@ func TestAConversationCorrectsItself(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.hold("s1", talk("I live in Oslo.", "I was born in Oslo.", "Actually, I live in Bergen.", "We use Jenkins.", "We use Jenkins no longer."))
 		w.learn()
-		equal(t, w.decisions("s1", 1), []domain.Decision{domain.DecideCreate, domain.DecideCreate, domain.DecideSupersede, domain.DecideCreate, domain.DecideSupersede}, "decisions")
+		Equal(t, w.decisions("s1", 1), []domain.Decision{domain.DecideCreate, domain.DecideCreate, domain.DecideSupersede, domain.DecideCreate, domain.DecideSupersede}, "decisions")
 		for _, k := range w.items(domain.IsSuperseded) {
 			if k.Text.Content != "I live in Oslo." && k.Text.Content != "We use Jenkins." {
 				t.Errorf("%s is superseded", k.Text.Content)
@@ -148,7 +149,7 @@ func TestAConversationCorrectsItself(t *testing.T) {
 			session := fmt.Sprint("mended-", i)
 			w.hold(session, talk(said...))
 			w.learn()
-			equal(t, w.decisions(session, 1)[1], domain.DecideSupersede, "%s", said)
+			Equal(t, w.decisions(session, 1)[1], domain.DecideSupersede, "%s", said)
 		}
 	})
 }
@@ -172,7 +173,7 @@ func TestWhatIsRefusedIsNamedInTheLog(t *testing.T) {
 			if err := w.follow(); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
-			w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: known}})
+			w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: known}})
 			w.broken.left = -1
 			w.learn()
 			want := fmt.Sprintf("refused, and left out\" tenant=default stream=session:mia/%s archive=2 decision=%s item=%s error=\"%[3]s was forgotten\"", session, decision, known)
@@ -180,7 +181,7 @@ func TestWhatIsRefusedIsNamedInTheLog(t *testing.T) {
 				t.Errorf("the log says %s, want %s", got, want)
 			}
 			for _, k := range w.items() { // the next session begins with nothing
-				w.submit(domain.Delete{Target: domain.Target{By: w.by, ID: k.ID}})
+				w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: k.ID}})
 			}
 			w.logged.Reset()
 		}
@@ -191,19 +192,19 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		call := talk("convert it")
 		call.Messages[0].Parts = append(call.Messages[0].Parts, domain.Part{Type: domain.PartTool, ToolName: "xlsx_to_csv", ToolStatus: "completed", DurationMS: 10})
-		private := w.by
+		private := w.By
 		private.Role, private.PublishPublic, private.Subject = domain.Member, false, "user:bo"
 		for _, by := range []struct {
 			principal domain.Principal
 			owner     domain.Entity
-		}{{w.by, "user:mia"}, {w.by, "user:al"}, {private, "user:bo"}} {
+		}{{w.By, "user:mia"}, {w.By, "user:al"}, {private, "user:bo"}} {
 			target := domain.SessionTarget{By: by.principal, Owner: by.owner, ID: "s"}
-			w.submit(domain.AddMessages{SessionTarget: target, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
+			w.Submit(domain.AddMessages{SessionTarget: target, Messages: []domain.NewMessage{{Role: "user", Message: domain.Message{Parts: call.Messages[0].Parts}}}})
 			commit := domain.CommitSession{SessionTarget: target}
 			if by.principal.PublishPublic {
 				commit.Scopes = []domain.Scope{domain.Public}
 			}
-			w.submit(commit)
+			w.Submit(commit)
 			w.learn()
 		}
 		items := w.items()
@@ -218,17 +219,17 @@ func TestWhatIsSharedIsCountedForEverybody(t *testing.T) {
 
 func TestWhatIsSharedLiesWhereOthersLookThoughItsPlaceIsTaken(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		theirs := domain.Remember{By: w.by, ID: "theirs", Knowledge: domain.Remembered{
+		theirs := domain.Remember{By: w.By, ID: "theirs", Knowledge: domain.Remembered{
 			Class: domain.Class{Type: domain.Tool, ContextType: domain.Memory}, Owner: "user:al", Scopes: []domain.Scope{"user:al"},
 			Text: domain.Text{Content: "a note", URI: "viking://agent/memories/tools/chromedriver.md"},
 		}}
-		command := must(theirs.Complete())(t)
-		w.submit(command)
+		command := Must(theirs.Complete())(t)
+		w.Submit(command)
 		w.scopes = []domain.Scope{domain.Public}
 		w.hold("s1", talk("chromedriver 124 requires Chrome 124."))
 		w.learn()
 		lesson := w.settled("s1", 1).(domain.SessionExtracted).Lessons[0]
-		k, err := w.base.Browser.Find(t.Context(), w.by.Tenant, lesson.Item)
+		k, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, lesson.Item)
 		if want := "viking://agent/memories/tools/" + lesson.Item + ".md"; err != nil || k.Text.URI != want || !slices.Equal(k.Scopes, []domain.Scope{domain.Public}) {
 			t.Errorf("it lies at %s for %v, %v; want %s", k.Text.URI, k.Scopes, err, want)
 		}
@@ -241,7 +242,7 @@ func TestWhatHelpedIsVotedFor(t *testing.T) {
 		w.learn()
 		uri := "viking://user/mia/memories/tools/chromedriver.md"
 		for range 2 {
-			w.submit(domain.UseContexts{SessionTarget: w.target("s2"), URIs: []string{uri, "viking://user/mia/memories/tools/chromedriver", "viking://nowhere/x.md"}})
+			w.Submit(domain.UseContexts{SessionTarget: w.target("s2"), URIs: []string{uri, "viking://user/mia/memories/tools/chromedriver", "viking://nowhere/x.md"}})
 		}
 		w.hold("s2", talk("thanks, that was it"))
 		w.learn()
@@ -279,14 +280,14 @@ func TestAnExtractionThatFailsSaysWhy(t *testing.T) {
 		}
 		w.learn()
 		want := domain.ExtractionFailed{Task: task, Archive: 1, Attempts: 3, Reason: errNever.Error()}
-		equal(t, w.settled("s1", 1), domain.Fact(want), "(-got +want)")
+		Equal(t, w.settled("s1", 1), domain.Fact(want), "(-got +want)")
 	})
 }
 
 func TestWhatWasErasedIsNotExtracted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.hold("s1", talk("I prefer tabs."))
-		w.submit(domain.EraseSession{SessionTarget: w.target("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
+		w.Submit(domain.EraseSession{SessionTarget: w.target("s1"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}})
 		w.learn()
 		if _, failed := w.settled("s1", 1).(domain.ExtractionFailed); !failed || len(w.items()) > 0 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
@@ -302,7 +303,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			w.hold(session, talk("I prefer tabs for "+session+"."))
 			w.learn()
 		}
-		eraser := projections.NewEraser(w.base, w.log, databasetest.Log(t))
+		eraser := projections.NewEraser(w.Base, w.Log, databasetest.Log(t))
 		learned := func(session string) *domain.Knowledge {
 			for _, k := range w.items() {
 				if k.Source.TraceID == session {
@@ -312,7 +313,7 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			t.Fatalf("nothing was learned from %s", session)
 			return nil
 		}
-		w.submit(domain.EraseSession{SessionTarget: w.target("s3"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}}) // alone
+		w.Submit(domain.EraseSession{SessionTarget: w.target("s3"), ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"}}) // alone
 		for i, order := range []domain.OrderErasure{
 			{Of: "session:mia/s1"},
 			{Of: learned("s2").ID, WithLineage: true},
@@ -323,19 +324,19 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 			if order.WithLineage {
 				following = domain.LineageErased
 			}
-			planned, err := eraser.Doomed(t.Context(), w.by.Tenant, order.Of, following)
+			planned, err := eraser.Doomed(t.Context(), w.By.Tenant, order.Of, following)
 			if err != nil || !slices.ContainsFunc(planned, func(d domain.ErasureTarget) bool {
 				return d.ID == domain.ArchiveItem(stream, 1) && d.WillErase && d.Relation == domain.ArchiveOf && d.RelatedTo == stream
 			}) {
 				t.Errorf("%s: planned %+v, %v", session, planned, err)
 			}
-			order.By, order.ID = w.by, session
-			complete := must(order.Complete())(t)
-			w.submit(complete)
-			noError(t, eraser.CarryOut(t.Context()))
+			order.By, order.ID = w.By, session
+			complete := Must(order.Complete())(t)
+			w.Submit(complete)
+			NoError(t, eraser.CarryOut(t.Context()))
 			for n := range 3 {
 				name := fmt.Sprint("session:mia/s", n+1)
-				archive, err := w.base.Browser.Find(t.Context(), w.by.Tenant, domain.ArchiveItem(name, 1))
+				archive, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, domain.ArchiveItem(name, 1))
 				if gone := err == nil && archive.Status == domain.IsErased; err != nil || gone != (n <= i) {
 					t.Errorf("after %s: the archive of %s is %+v, %v", session, name, archive, err)
 				}

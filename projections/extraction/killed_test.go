@@ -16,6 +16,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/sessions"
 )
 
@@ -30,13 +31,10 @@ func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 		learnAsChild(t, url)
 		return
 	}
-	for name, newURL := range map[string]func(testing.TB) string{
-		"sqlite":   databasetest.SQLite,
-		"postgres": databasetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, engine := range databasetest.Engines(t) {
+		t.Run(engine.String(), func(t *testing.T) {
 			t.Parallel()
-			undisturbed, url := newURL(t), newURL(t)
+			undisturbed, url := databasetest.Migrated(t, engine), databasetest.Migrated(t, engine)
 			var want, got []string
 			during(t, undisturbed, func(w *world) {
 				converse(w)
@@ -56,7 +54,7 @@ func TestAnExtractionThatIsKilledGoesOn(t *testing.T) {
 				w.learn() // reading everything again changes nothing
 				got = outcome(w)
 			})
-			equal(t, got, want, "(-killed +undisturbed)")
+			Equal(t, got, want, "(-killed +undisturbed)")
 		})
 	}
 }
@@ -74,7 +72,7 @@ func converse(w *world) {
 		c.Messages[0].Parts = append(c.Messages[0].Parts, tool)
 		w.hold(fmt.Sprint("s", i), c)
 	}
-	w.submit(domain.UseContexts{SessionTarget: w.target("s9"), URIs: []string{"viking://user/mia/memories/tools/grep.md"}})
+	w.Submit(domain.UseContexts{SessionTarget: w.target("s9"), URIs: []string{"viking://user/mia/memories/tools/grep.md"}})
 	w.hold("s9", talk("thanks, that was it"))
 }
 
@@ -89,7 +87,7 @@ func outcome(w *world) []string {
 	for _, name := range []string{"s0", "s1", "s2", "s3", "s9"} {
 		all = append(all, fmt.Sprint(name, " ", w.decisions(name, 1)))
 	}
-	page := must(w.log.Reader.Read(w.t.Context(), w.by.Tenant, 0, 500))(w.t)
+	page := Must(w.Log.Reader.Read(w.T.Context(), w.By.Tenant, 0, 500))(w.T)
 	names := map[string]int{}
 	for _, event := range page {
 		names[event.Name]++
@@ -105,9 +103,7 @@ func outcome(w *world) []string {
 func during(t *testing.T, url string, do func(*world)) {
 	t.Helper()
 	t.Run("opened", func(t *testing.T) {
-		db := databasetest.Open(t, url)
-		noError(t, database.Migrate(t.Context(), db))
-		do(newWorld(t, db, extraction.BuiltIn{}))
+		do(newWorld(t, databasetest.Open(t, url), extraction.BuiltIn{}))
 	})
 }
 
@@ -158,17 +154,17 @@ func learnAsChild(t *testing.T, url string) {
 		Poll:  10 * time.Millisecond,
 	} // who was killed is not waited for
 	w := newWorldWith(t, databasetest.Open(t, url), extraction.BuiltIn{}, options)
-	w.worker.Writer = loud{Writer: w.log, step: func() { say("step") }}
-	router := must(follow.NewRouter(databasetest.Log(t)))(t)
+	w.worker.Writer = loud{Writer: w.Log, step: func() { say("step") }}
+	router := Must(follow.NewRouter(databasetest.Log(t)))(t)
 	w.worker.Follow(router)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- router.Run(ctx) }()
-	commits, err := w.log.Sessions.Commits(ctx, w.by.Tenant, "", 0, 1)
+	commits, err := w.Log.Sessions.Commits(ctx, w.By.Tenant, "", 0, 1)
 	if err != nil || len(commits) == 0 {
 		t.Fatalf("%d commits, %v", len(commits), err)
 	}
-	noError(t, w.followers.Await(ctx, domain.Extraction, w.by.Tenant, commits[0].Position))
+	NoError(t, w.Followers.Await(ctx, domain.Extraction, w.By.Tenant, commits[0].Position))
 	stop()
 	if err := <-ended; err != nil && !strings.Contains(err.Error(), "context canceled") {
 		t.Error(err)
@@ -191,15 +187,15 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 			t.Helper()
 			now = now.Add(after)
 			for range 2 { // who asks a second time changes nothing
-				noError(t, w.worker.RetryDue(t.Context()))
+				NoError(t, w.worker.RetryDue(t.Context()))
 			}
 			w.learn()
-			stream := must(w.log.Reader.State(t.Context(), w.by.Tenant, "session:mia/s1"))(t)
+			stream := Must(w.Log.Reader.State(t.Context(), w.By.Tenant, "session:mia/s1"))(t)
 			return stream.State.(domain.Session).Failed
 		}
 		recorded := func() (failures, requests int) {
 			t.Helper()
-			page := must(w.log.Reader.Read(t.Context(), w.by.Tenant, 0, 500))(t)
+			page := Must(w.Log.Reader.Read(t.Context(), w.By.Tenant, 0, 500))(t)
 			for _, event := range page {
 				switch event.Fact.(type) {
 				case domain.ExtractionFailed:
@@ -214,7 +210,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		broken = errNever
 		task := w.hold("s1", talk("I prefer tabs for indentation."))
 		w.hold("s2", talk("I live in Lisbon."))
-		w.submit(domain.EraseSession{
+		w.Submit(domain.EraseSession{
 			SessionTarget: w.target("s2"),
 			ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
 		})
@@ -241,7 +237,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		if !is || fact.Retry != 2 || fact.Task != task || len(fact.Lessons) != 1 || len(w.items()) != 2 {
 			t.Errorf("%+v and %d items", w.settled("s1", 1), len(w.items()))
 		}
-		found, err := (sessions.Sessions{Log: w.log, Followers: w.followers}).Task(t.Context(), w.by, task)
+		found, err := (sessions.Sessions{Log: w.Log, Followers: w.Followers}).Task(t.Context(), w.By, task)
 		if err != nil || found.Extracted == nil || found.Failed != nil {
 			t.Errorf("task %+v, %v", found, err)
 		}
@@ -249,7 +245,7 @@ func TestAFailedArchiveIsTriedAgainByItself(t *testing.T) {
 		if failures, requests := recorded(); failures != 3 || requests != 2 {
 			t.Errorf("in the end: %d failures, %d requests", failures, requests)
 		}
-		w.read = 0
+		w.learned = 0
 		w.learn() // from the beginning
 		if got := len(w.items()); got != 2 {
 			t.Errorf("%d items after reading everything again", got)

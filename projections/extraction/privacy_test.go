@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // lines are what people and agents say. Each is said with a mark of its own in the place of the percent sign.
@@ -96,7 +97,7 @@ func (e *exchange) answer(rt *rapid.T) string {
 			Messages: rapid.SliceOfN(rapid.IntRange(0, len(e.messages)-1), 1, 3).Draw(rt, "sources"),
 		})
 	}
-	written := must(json.Marshal(map[string]any{"summary": e.sentences[0], "overview": "", "lessons": all}))(rt)
+	written := Must(json.Marshal(map[string]any{"summary": e.sentences[0], "overview": "", "lessons": all}))(rt)
 	return string(written)
 }
 
@@ -111,7 +112,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 			completion(answer.Load().(string))(w)
 		}))
 		t.Cleanup(server.Close)
-		model := must(extraction.NewModel(modelAt(server.URL, "confused")))(t)
+		model := Must(extraction.NewModel(modelAt(server.URL, "confused")))(t)
 		extractor := map[string]extraction.Extractor{"rules": extraction.BuiltIn{}, "model": model}
 		worlds := map[string]*world{}
 		for name := range extractor {
@@ -120,17 +121,17 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 		var tenants atomic.Int64
 		rapid.Check(t, func(rt *rapid.T) {
 			w := *worlds[rapid.SampledFrom([]string{"rules", "model"}).Draw(rt, "extractor")]
-			w.by.Tenant, w.read = fmt.Sprint("t", tenants.Add(1)), 0
+			w.By.Tenant, w.learned = fmt.Sprint("t", tenants.Add(1)), 0
 			e, told, audience := &exchange{personal: map[string]bool{}}, map[string]string{}, map[string][]domain.Scope{}
 			rule := rapid.SampledFrom([]domain.LearnedFor{domain.LearnedShared, domain.LearnedTeam, domain.LearnedPrivate}).Draw(rt, "rule")
-			w.by.Memberships, w.by.Role = []domain.Entity{"team:web"}, domain.Admin
-			w.submit(domain.ChangeLearning{By: w.by, LearnedFor: rule})
+			w.By.Memberships, w.By.Role = []domain.Entity{"team:web"}, domain.Admin
+			w.Submit(domain.ChangeLearning{By: w.By, LearnedFor: rule})
 			shared := map[domain.LearnedFor][]domain.Scope{domain.LearnedShared: {domain.Public}, domain.LearnedTeam: {"team:web"}}[rule]
 			for i := range rapid.IntRange(1, 2).Draw(rt, "commits") {
 				e.draw(rt)
 				answer.Store(e.answer(rt))
 				target, scopes := w.target(fmt.Sprint("s", i)), rapid.SampledFrom([][]domain.Scope{nil, {domain.Public}, {"team:web"}}).Draw(rt, "scopes")
-				added := w.submit(domain.AddMessages{SessionTarget: target, Messages: e.messages}).Events[1:]
+				added := w.Submit(domain.AddMessages{SessionTarget: target, Messages: e.messages}).Events[1:]
 				for j, m := range e.messages {
 					for _, part := range m.Message.Parts {
 						for _, mark := range marker.FindAllString(part.Text+part.ToolOutput, -1) {
@@ -142,7 +143,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 					}
 				}
 				trigger := rapid.SampledFrom([]domain.Trigger{"", domain.TriggerStated}).Draw(rt, "trigger")
-				w.submit(domain.CommitSession{SessionTarget: target, Scopes: scopes, Trigger: trigger})
+				w.Submit(domain.CommitSession{SessionTarget: target, Scopes: scopes, Trigger: trigger})
 				w.learn()
 			}
 			for _, k := range w.items(domain.Active, domain.IsSuperseded) {
@@ -179,20 +180,20 @@ func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
 	}
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		w := newWorld(t, db, extraction.BuiltIn{})
-		w.submit(domain.ChangeLearning{By: w.by, LearnedFor: domain.LearnedShared})
+		w.Submit(domain.ChangeLearning{By: w.By, LearnedFor: domain.LearnedShared})
 		rapid.Check(t, func(rt *rapid.T) {
 			affair := rapid.SampledFrom(slices.Sorted(maps.Keys(affairs))).Draw(rt, "affair")
 			said := strings.NewReplacer("WHO", rapid.SampledFrom(affairs[affair]).Draw(rt, "who"), "MARK", "zqzq").Replace(affair)
 			role := rapid.SampledFrom([]string{"user", "assistant", "assistant"}).Draw(rt, "role")
 			for _, layout := range rapid.Permutation(layouts).Draw(rt, "layouts")[:4] {
 				for _, kind := range []string{"openspace-evo-", "openspace-neg-"} {
-					task := fmt.Sprint(rapid.SampledFrom([]string{"Fix crash ", "登录邮箱 "}).Draw(rt, "task"), w.read)
-					w.say(kind+fmt.Sprint(w.read), by("user", "", task), by(role, "", strings.ReplaceAll(layout, "SAID", said)))
+					task := fmt.Sprint(rapid.SampledFrom([]string{"Fix crash ", "登录邮箱 "}).Draw(rt, "task"), w.learned)
+					w.say(kind+fmt.Sprint(w.learned), by("user", "", task), by(role, "", strings.ReplaceAll(layout, "SAID", said)))
 				}
 			}
-			bo := w.by
+			bo := w.By
 			bo.Subject, bo.Role = "user:bo", domain.Member
-			page := must(w.base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
+			page := Must(w.Base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100}))(rt)
 			for _, k := range page.Items {
 				if strings.Contains(fmt.Sprintf("%+v", k.Text), "zqzq") {
 					rt.Fatalf("%v may see %+v", k.Scopes, k.Text)
@@ -204,7 +205,7 @@ func TestAffairsOfPersonsStayPrivateInEveryLayout(t *testing.T) {
 
 func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		bo := w.by
+		bo := w.By
 		bo.Subject, bo.Role, bo.PublishPublic = "user:bo", domain.Member, false
 		for _, test := range []struct {
 			session, said string
@@ -223,7 +224,7 @@ func TestWhatIsLearnedIsTheOwnersUnlessTheCommitSaysOtherwise(t *testing.T) {
 				!slices.Equal(lessons[i].Scopes, want) || len(lessons[i].Sources) != 1 {
 				t.Errorf("%s: %+v, want a case for %v", test.session, lessons, want)
 			}
-			page, err := w.base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100})
+			page, err := w.Base.Browser.List(t.Context(), domain.List{By: bo, Limit: 100})
 			if err != nil || len(page.Items) != test.found {
 				t.Errorf("%s: another member finds %+v, %v", test.session, page.Items, err)
 			}
@@ -245,7 +246,7 @@ func TestALessonIsRememberedOnceForEachAudience(t *testing.T) {
 				session := fmt.Sprintf("s-%d-%d", i, j)
 				w.hold(session, said)
 				w.learn()
-				equal(t, w.decisions(session, 1), []domain.Decision{want}, "commit %d for %v (-got +want)", j+1, scopes)
+				Equal(t, w.decisions(session, 1), []domain.Decision{want}, "commit %d for %v (-got +want)", j+1, scopes)
 			}
 		}
 		if items := w.items(domain.Active); len(items) != 4 {

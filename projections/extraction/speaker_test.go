@@ -9,13 +9,14 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 // say adds messages to a session and commits it, as a client does that asks for the extraction.
 func (w *world) say(session string, messages ...domain.NewMessage) []domain.Lesson {
-	w.t.Helper()
-	w.submit(domain.AddMessages{SessionTarget: w.target(session), Messages: messages})
-	commit := w.submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerStated, Scopes: w.scopes})
+	w.T.Helper()
+	w.Submit(domain.AddMessages{SessionTarget: w.target(session), Messages: messages})
+	commit := w.Submit(domain.CommitSession{SessionTarget: w.target(session), Trigger: domain.TriggerStated, Scopes: w.scopes})
 	w.learn()
 	return w.settled(session, commit.Events[0].Fact.(domain.SessionCommitted).Archive).(domain.SessionExtracted).Lessons
 }
@@ -48,7 +49,7 @@ func TestWhatAPeerSaysIsThePeers(t *testing.T) {
 			"events []: We decided last week to use Kafka. (as of 2024-05-01) (1)",
 			"preferences []: From now on, use Go. (1)", "profile []: I live in Lyon. (6)",
 		}
-		equal(t, got, want, "(-got +want)")
+		Equal(t, got, want, "(-got +want)")
 	})
 }
 
@@ -65,7 +66,7 @@ func TestAStatedMessageAlwaysGivesAnItem(t *testing.T) {
 		for i, fact := range facts {
 			session := fmt.Sprint("store-", i)
 			lessons := w.say(session, by("user", "", fact))
-			w.submit(domain.DeleteSession{SessionTarget: w.target(session)})
+			w.Submit(domain.DeleteSession{SessionTarget: w.target(session)})
 			items, said := 0, ""
 			for _, l := range lessons {
 				if l.Item != "" || l.Target != "" {

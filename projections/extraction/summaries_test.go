@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections/extraction"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
 const about = `{"abstract":"How deployments go.","overview":"# Deployments\n\n- on Mondays"}`
@@ -56,15 +57,15 @@ func (i interrupted) Summarize(ctx context.Context, task, content string) (domai
 func (s *summarizing) restart(model extraction.Summarizer) {
 	s.position = 0
 	s.summaries = extraction.NewSummaries(extraction.SummaryOptions{
-		Followers: s.followers, Writer: events.NewScrubbingWriter(s.log, true), Reader: s.base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.t),
+		Followers: s.Followers, Writer: events.NewScrubbingWriter(s.Log, true), Reader: s.Base.Browser, Summarizer: interrupted{model, s}, Attempts: 3, Logger: databasetest.Log(s.T),
 	})
 }
 
 // take takes in what is new in the log.
 func (s *summarizing) take() error {
-	s.t.Helper()
-	page := must(s.log.Reader.Read(s.t.Context(), s.by.Tenant, s.position, 500))(s.t)
-	if _, err := s.summaries.Prepare(s.t.Context(), follow.Page{Tenant: s.by.Tenant, Events: page}); err != nil {
+	s.T.Helper()
+	page := Must(s.Log.Reader.Read(s.T.Context(), s.By.Tenant, s.position, 500))(s.T)
+	if _, err := s.summaries.Prepare(s.T.Context(), follow.Page{Tenant: s.By.Tenant, Events: page}); err != nil {
 		return err
 	}
 	s.position += int64(len(page))
@@ -73,37 +74,37 @@ func (s *summarizing) take() error {
 
 // keeps reads until nothing is new, and compares an item's levels and how often the model was asked.
 func (s *summarizing) keeps(id, abstract, overview string, requests int) {
-	s.t.Helper()
+	s.T.Helper()
 	for range 2 {
-		noError(s.t, s.take())
+		NoError(s.T, s.take())
 	}
 	k := s.item(id)
 	if k.Text.Abstract != abstract || k.Text.Overview != overview || len(s.requests) != requests {
-		s.t.Errorf("%q, %q after %d requests, want %q, %q after %d", k.Text.Abstract, k.Text.Overview, len(s.requests), abstract, overview, requests)
+		s.T.Errorf("%q, %q after %d requests, want %q, %q after %d", k.Text.Abstract, k.Text.Overview, len(s.requests), abstract, overview, requests)
 	}
 }
 
 func (s *summarizing) item(id string) *domain.Knowledge {
-	s.t.Helper()
-	k := must(s.base.Browser.Find(s.t.Context(), s.by.Tenant, id))(s.t)
+	s.T.Helper()
+	k := Must(s.Base.Browser.Find(s.T.Context(), s.By.Tenant, id))(s.T)
 	return k
 }
 
 func (s *summarizing) remember(id string, change func(*domain.Remember)) {
-	s.t.Helper()
-	command := domain.Remember{By: s.by, ID: id, OrRevise: true, Knowledge: domain.Remembered{
+	s.T.Helper()
+	command := domain.Remember{By: s.By, ID: id, OrRevise: true, Knowledge: domain.Remembered{
 		Class: domain.Class{Type: domain.Usecase, ContextType: domain.Resource}, Owner: mia, Scopes: []domain.Scope{domain.Public}, Text: domain.Text{Content: handbook},
 	}}
 	if change != nil {
 		change(&command)
 	}
-	complete := must(command.Complete())(s.t)
-	s.submit(complete)
+	complete := Must(command.Complete())(s.T)
+	s.Submit(complete)
 }
 
 func (s *summarizing) revise(id string, changes domain.Revised) {
-	s.t.Helper()
-	s.submit(domain.Revise{Target: domain.Target{By: s.by, ID: id}, Changes: changes})
+	s.T.Helper()
+	s.Submit(domain.Revise{Target: domain.Target{By: s.By, ID: id}, Changes: changes})
 }
 
 const overview = "# Deployments\n\n- on Mondays"
@@ -129,7 +130,7 @@ func TestAModelSummarisesWhatIsLong(t *testing.T) {
 		if len(again.requests) != 0 {
 			t.Errorf("%d requests after a restart", len(again.requests))
 		}
-		page, err := s.log.Reader.Read(t.Context(), s.by.Tenant, 3, 1)
+		page, err := s.Log.Reader.Read(t.Context(), s.By.Tenant, 3, 1)
 		if err != nil || len(page) != 1 || page[0].Actor != "agent:annals" || page[0].ReasonCode != "summarised by model gpt-test" || page[0].CausationID == "" {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -147,7 +148,7 @@ func TestASummaryGoesWithItsContent(t *testing.T) {
 		if k := s.item("handbook"); k.Text.Abstract != "" || k.Text.Overview != "" {
 			t.Errorf("the summary of another content stays: %q", k.Text.Abstract)
 		}
-		noError(t, s.take())
+		NoError(t, s.take())
 		if k := s.item("handbook"); k.Text.Abstract != "Now on Tuesdays." || strings.Contains(k.Text.Overview, "AKIA") {
 			t.Errorf("%q, %q", k.Text.Abstract, k.Text.Overview)
 		}
@@ -186,10 +187,10 @@ func TestASummaryLosesAgainstPeople(t *testing.T) {
 }
 
 func (s *summarizing) head() int64 {
-	s.t.Helper()
-	position, _, err := s.log.Reader.Head(s.t.Context(), s.by.Tenant)
+	s.T.Helper()
+	position, _, err := s.Log.Reader.Head(s.T.Context(), s.By.Tenant)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return position
 }
@@ -224,7 +225,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 						t.Errorf("page %d: %v", page, err)
 					}
 				}
-				noError(t, s.take())
+				NoError(t, s.take())
 				if k := s.item("handbook"); k.Text.Abstract != test.abstract || len(s.requests) != test.requests {
 					t.Errorf("%q after %d requests", k.Text.Abstract, len(s.requests))
 				}
@@ -236,7 +237,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 func TestWhatIsSentIsBounded(t *testing.T) {
 	t.Parallel()
 	model, e := asked(t, completion(about))
-	must(model.Summarize(t.Context(), "deploying", strings.Repeat("word ", 12_000)))(t)
+	Must(model.Summarize(t.Context(), "deploying", strings.Repeat("word ", 12_000)))(t)
 	if sent := len(fmt.Sprint(e.requests[0]["messages"])); sent > 42_000 || sent < 40_000 {
 		t.Errorf("%d bytes are sent", sent)
 	}
@@ -246,7 +247,7 @@ func TestSummariesFollowTheLog(t *testing.T) {
 	t.Parallel()
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
 		s := newSummarizing(t, db, completion(about))
-		router := must(follow.NewRouter(databasetest.Log(t)))(t)
+		router := Must(follow.NewRouter(databasetest.Log(t)))(t)
 		s.summaries.Follow(router)
 		ran := make(chan error, 1)
 		go func() { ran <- router.Run(context.WithoutCancel(t.Context())) }()
@@ -255,17 +256,13 @@ func TestSummariesFollowTheLog(t *testing.T) {
 		position := s.head()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.followers.Await(ctx, domain.Summaries, s.by.Tenant, position); err != nil {
-			t.Error(err)
-		}
+		Report(t, s.Followers.Await(ctx, domain.Summaries, s.By.Tenant, position))
 		if k := s.item("handbook"); k.Text.Abstract != "How deployments go." {
 			t.Errorf("%q", k.Text.Abstract)
 		}
-		if status, err := s.summaries.Status(ctx, s.by.Tenant); err != nil || status.Settings["summarizer"] != "model gpt-test" || status.Position < position {
+		if status, err := s.summaries.Status(ctx, s.By.Tenant); err != nil || status.Settings["summarizer"] != "model gpt-test" || status.Position < position {
 			t.Errorf("%+v, %v", status, err)
 		}
-		if err := errors.Join(router.Close(), <-ran); err != nil {
-			t.Error(err)
-		}
+		Report(t, errors.Join(router.Close(), <-ran))
 	})
 }

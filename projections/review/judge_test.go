@@ -58,7 +58,7 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 		w.remember("b", wednesday, "team:pay")
 		w.follow(false)
 		w.holds("duplicate [a b]") // a contradiction by the rules
-		waiting, err := w.reports.Review(w.Context(), domain.ReviewQuery{Tenant: w.by.Tenant, Limit: 10})
+		waiting, err := w.reports.Review(w.Context(), domain.ReviewQuery{Tenant: w.By.Tenant, Limit: 10})
 		if err != nil || len(waiting.Items) != 1 || waiting.Items[0].Pair == nil {
 			w.Fatal(waiting, err)
 		}

@@ -12,85 +12,63 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/follow"
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
+	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/review"
 )
 
 // world is a log that a proposer follows page by page.
 type world struct {
-	*testing.T
-	log       *events.Log
-	followers *follow.Followers
-	reports   browse.Reports
-	proposer  review.Proposer
-	by        domain.Principal
-	read      int64
+	*World
+	reports  browse.Reports
+	proposer review.Proposer
+	proposed int64 // until here, the proposer followed
 }
 
 func each(t *testing.T, test func(w *world)) {
 	t.Helper()
 	t.Parallel()
 	databasetest.Either(t, func(t *testing.T, db *database.DB) {
-		base, err := projections.Open(t.Context(), db, projections.Settings{})
-		if err != nil {
-			t.Fatal(err)
+		w := &world{World: NewWorld(t, db, projections.Settings{})}
+		w.reports = w.Reports()
+		w.proposer = review.Proposer{
+			Log: w.Log, Followers: w.Followers, Reader: w.Base.Browser, Searcher: w.Base.Searcher, Proposals: w.reports,
+			Writer: w.Log, Logger: databasetest.Log(t),
 		}
-		log, followers := follow.NewLog(db, base.Projection, events.Options{Selection: base.Browser, Logger: databasetest.Log(t)})
-		t.Cleanup(func() {
-			if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-				t.Error(err)
-			}
-		})
-		w := &world{T: t, log: log, followers: followers, by: domain.OpenPrincipal(), reports: browse.Reports{Browser: base.Browser, Log: log}}
-		w.proposer = review.Proposer{Log: log, Followers: followers, Reader: base.Browser, Searcher: base.Searcher, Proposals: w.reports, Writer: log, Logger: databasetest.Log(t)}
 		test(w)
 	})
 }
 
-func (w *world) do(command domain.Command) {
-	w.Helper()
-	if _, err := w.log.Submit(w.Context(), domain.Submission{Command: command, By: w.by}); err != nil {
-		w.Fatalf("%T: %v", command, err)
-	}
-}
-
 func (w *world) remember(id, content string, scopes ...domain.Scope) {
 	w.Helper()
-	command, err := domain.Remember{By: w.by, ID: id, Knowledge: domain.Remembered{
+	command := Must(domain.Remember{By: w.By, ID: id, Knowledge: domain.Remembered{
 		Class: domain.Class{Type: domain.Plan}, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
-	}}.Complete()
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.do(command)
+	}}.Complete())(w)
+	w.Submit(command)
 }
 
 // follow lets the proposer read what is new. With again it reads everything once more, as after a crash.
 func (w *world) follow(again bool) {
 	w.Helper()
 	if again {
-		w.read = 0
+		w.proposed = 0
 	}
-	page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
+	page, err := w.Log.Reader.Read(w.Context(), w.By.Tenant, w.proposed, 500)
 	if err == nil {
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 	}
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.read += int64(len(page))
+	w.proposed += int64(len(page))
 }
 
 // holds compares the open proposals about some items, as "kind item item".
 func (w *world) holds(want ...string) {
 	w.Helper()
-	open, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"a", "b", "c", "hub"})
-	if err != nil {
-		w.Fatal(err)
-	}
+	open := Must(w.reports.ProposalsAbout(w.Context(), w.By.Tenant, []string{"a", "b", "c", "hub"}))(w)
 	got := []string{}
 	for _, p := range open {
 		if p.Outcome == "" {
@@ -110,7 +88,7 @@ const (
 
 func (w *world) revise(id, content string) {
 	w.Helper()
-	w.do(domain.Revise{Target: domain.Target{By: w.by, ID: id}, Changes: domain.Revised{Content: &content}})
+	w.Submit(domain.Revise{Target: domain.Target{By: w.By, ID: id}, Changes: domain.Revised{Content: &content}})
 }
 
 func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
@@ -123,14 +101,14 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		w.follow(true)
 		w.holds("contradiction [a b]")
 
-		open, err := w.reports.OpenProposals(w.Context(), w.by.Tenant, []string{"a", "b"})
+		open, err := w.reports.OpenProposals(w.Context(), w.By.Tenant, []string{"a", "b"})
 		if err != nil || len(open) != 1 {
 			w.Fatal(open, err)
 		}
-		w.do(domain.CloseProposal{By: w.by, ID: open[0], Outcome: domain.OutcomeDistinct, Reason: "two services"})
+		w.Submit(domain.CloseProposal{By: w.By, ID: open[0], Outcome: domain.OutcomeDistinct, Reason: "two services"})
 		w.follow(true)
 		w.holds()
-		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "b"}, Scopes: []domain.Scope{"team:pay", "org:acme"}})
+		w.Submit(domain.Revise{Target: domain.Target{By: w.By, ID: "b"}, Scopes: []domain.Scope{"team:pay", "org:acme"}})
 		w.follow(false)
 		w.holds() // no text was revised
 		w.revise("b", tuesday)
@@ -142,34 +120,28 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		w.revise("b", wednesday)
 		w.follow(false)
 		w.holds("contradiction [a b]")
-		w.do(domain.Delete{Target: domain.Target{By: w.by, ID: "a"}})
+		w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: "a"}})
 		w.follow(false)
 		w.holds()
-		w.do(domain.Restore{Target: domain.Target{By: w.by, ID: "a"}})
+		w.Submit(domain.Restore{Target: domain.Target{By: w.By, ID: "a"}})
 		w.follow(false)
 		w.holds("contradiction [a b]")
 
-		erase, err := domain.Erase{
-			Target: domain.Target{By: w.by, ID: "a"}, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
-		}.Complete()
-		if err != nil {
-			w.Fatal(err)
-		}
-		w.do(erase)
+		erase := Must(domain.Erase{
+			Target: domain.Target{By: w.By, ID: "a"}, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
+		}.Complete())(w)
+		w.Submit(erase)
 		w.proposer.Off = true
-		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, w.read, 500)
-		if err != nil {
-			w.Fatal(err)
-		}
+		page := Must(w.Log.Reader.Read(w.Context(), w.By.Tenant, w.proposed, 500))(w)
 		healthy := w.proposer.Writer
 		w.proposer.Writer = &broken{Writer: healthy, err: domain.Refuse(domain.ErrForbidden, "no")}
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 		if !errors.Is(err, domain.ErrForbidden) {
 			w.Errorf("a reason that is not erased: %v", err)
 		}
 		w.proposer.Writer = healthy
 		w.follow(false)
-		events, err := w.log.Reader.Stream(w.Context(), w.by.Tenant, domain.ProposalStreams.Of(open[0]))
+		events, err := w.Log.Reader.Stream(w.Context(), w.By.Tenant, domain.ProposalStreams.Of(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
 			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
 		}
@@ -180,7 +152,7 @@ func TestTwoAnswersToOneTaskAreProposed(t *testing.T) {
 	each(t, func(w *world) {
 		for id, owner := range map[string]domain.Entity{"a": "user:mia", "b": "user:bo", "c": "user:mia"} {
 			w.remember(id, "lunch "+id, "team:pay")
-			w.do(domain.Revise{Target: domain.Target{By: w.by, ID: id}, Owner: owner})
+			w.Submit(domain.Revise{Target: domain.Target{By: w.By, ID: id}, Owner: owner})
 		}
 		for _, pair := range [][3]string{
 			{"large refunds", "two approvals", "without asking anybody"},
@@ -190,8 +162,8 @@ func TestTwoAnswersToOneTaskAreProposed(t *testing.T) {
 		} {
 			for id, content := range map[string]string{"a": pair[1], "b": pair[2], "c": "see the handbook"} {
 				task := pair[0]
-				w.do(domain.Revise{
-					Target: domain.Target{By: w.by, ID: id}, Changes: domain.Revised{Task: &task, Content: &content},
+				w.Submit(domain.Revise{
+					Target: domain.Target{By: w.By, ID: id}, Changes: domain.Revised{Task: &task, Content: &content},
 				})
 			}
 			w.follow(false)
@@ -208,7 +180,7 @@ func TestAnItemHasFewOpenProposals(t *testing.T) {
 			w.remember(fmt.Sprint("k", i), content, "team:pay")
 			w.follow(false)
 		}
-		about, err := w.reports.ProposalsAbout(w.Context(), w.by.Tenant, []string{"hub"})
+		about, err := w.reports.ProposalsAbout(w.Context(), w.By.Tenant, []string{"hub"})
 		if err != nil || len(about) == 0 || len(about) > 5 {
 			w.Errorf("got %d proposals, %v", len(about), err)
 		}
@@ -218,14 +190,14 @@ func TestAnItemHasFewOpenProposals(t *testing.T) {
 func TestProposalsOfPeopleLeaveRoomForThoseOfTheServer(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("hub", tuesday, "team:pay")
-		hub, err := w.proposer.Reader.Find(w.Context(), w.by.Tenant, "hub")
+		hub, err := w.proposer.Reader.Find(w.Context(), w.By.Tenant, "hub")
 		for i := 0; err == nil && i < 5; i++ {
 			id := fmt.Sprint("k", i)
 			w.remember(id, "Note "+id, "team:pay")
 			var other *domain.Knowledge
-			if other, err = w.proposer.Reader.Find(w.Context(), w.by.Tenant, id); err == nil {
-				w.do(domain.ProposeReview{
-					By: w.by, ID: domain.ProposalID(domain.Duplicate, []*domain.Knowledge{hub, other}), Kind: domain.Duplicate,
+			if other, err = w.proposer.Reader.Find(w.Context(), w.By.Tenant, id); err == nil {
+				w.Submit(domain.ProposeReview{
+					By: w.By, ID: domain.ProposalID(domain.Duplicate, []*domain.Knowledge{hub, other}), Kind: domain.Duplicate,
 					Items: []string{"hub", id},
 				})
 			}
@@ -246,17 +218,17 @@ func TestAProposalHoldsThoughTheSearchFindsOtherItems(t *testing.T) {
 		for _, day := range []string{"Wednesday", "Thursday", "Friday"} {
 			w.remember(day, "The deploy window of checkout is "+day+" from 09:00 to 11:00.", "team:pay")
 		}
-		w.read = 1
+		w.proposed = 1
 		w.follow(false)
 		for i := range 5 {
 			w.remember(fmt.Sprint("same", i), tuesday, "team:pay")
 		}
 		tags := domain.Tags{"team": {"pay"}}
-		w.do(domain.Revise{Target: domain.Target{By: w.by, ID: "hub"}, Changes: domain.Revised{Tags: &tags}})
+		w.Submit(domain.Revise{Target: domain.Target{By: w.By, ID: "hub"}, Changes: domain.Revised{Tags: &tags}})
 		w.proposer.Off = true // for the duplicates
 		w.follow(false)
 		w.proposer.Off = false
-		w.read--
+		w.proposed--
 		w.follow(false)
 		w.holds("contradiction [Friday hub]", "contradiction [Thursday hub]", "contradiction [Wednesday hub]",
 			"duplicate [hub same3]", "duplicate [hub same4]")
@@ -281,12 +253,12 @@ func TestAPageThatFailsIsReadAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("a", tuesday, "team:pay")
 		w.remember("b", wednesday, "team:pay")
-		page, err := w.log.Reader.Read(w.Context(), w.by.Tenant, 0, 500)
+		page, err := w.Log.Reader.Read(w.Context(), w.By.Tenant, 0, 500)
 		if err != nil {
 			w.Fatal(err)
 		}
-		w.proposer.Writer = &broken{Writer: w.log, err: domain.Refuse(domain.ErrUnavailable, "down")}
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.by.Tenant, Events: page})
+		w.proposer.Writer = &broken{Writer: w.Log, err: domain.Refuse(domain.ErrUnavailable, "down")}
+		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 		if !errors.Is(err, domain.ErrUnavailable) {
 			w.Errorf("got %v", err)
 		}

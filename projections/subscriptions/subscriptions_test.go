@@ -154,19 +154,13 @@ func (w *world) rememberIn(id string, scope domain.Scope) {
 // counts waits until a subscription has so many deliveries in a state.
 func (w *world) counts(id, state string, wanted int64) {
 	w.t.Helper()
-	var counts map[string]int64
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		var err error
-		if counts, err = w.Counts(w.t.Context(), domain.DefaultTenant, id); err != nil {
+	databasetest.Until(w.t, fmt.Sprintf("%s has %d %s", id, wanted, state), func() bool {
+		counts, err := w.Counts(w.t.Context(), domain.DefaultTenant, id)
+		if err != nil {
 			w.t.Fatal(err)
 		}
-		if counts[state] == wanted {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%s has %v, want %d %s", id, counts, wanted, state)
-		}
-	}
+		return counts[state] == wanted
+	})
 }
 
 func TestTwentySubscribersThatRaceReceiveEveryLaterEventOnce(t *testing.T) {
@@ -268,20 +262,16 @@ func TestAWebhookWaitsAsLongAsTheReceiverAsksAndKeepsTheOrder(t *testing.T) {
 }
 
 // attempted waits until the oldest delivery has had so many attempts, and returns all, the newest event first.
-func (w *world) attempted(id string, times int) []domain.Delivery {
+func (w *world) attempted(id string, times int) (found []domain.Delivery) {
 	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		found, err := w.Deliveries(w.t.Context(), domain.DefaultTenant, id, domain.DeliveryQuery{Limit: 10})
-		if err != nil {
+	databasetest.Until(w.t, fmt.Sprintf("%s has %d attempts", id, times), func() (is bool) {
+		var err error
+		if found, err = w.Deliveries(w.t.Context(), domain.DefaultTenant, id, domain.DeliveryQuery{Limit: 10}); err != nil {
 			w.t.Fatal(err)
 		}
-		if len(found) > 0 && found[len(found)-1].Attempts == times {
-			return found
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%+v", found)
-		}
-	}
+		return len(found) > 0 && found[len(found)-1].Attempts == times
+	})
+	return found
 }
 
 func TestEventsThatTheSubscriberMayNotReadLeaveNoTrace(t *testing.T) {

@@ -25,7 +25,7 @@ const (
 )
 
 // support are the folders of what tests are made with.
-var support = regexp.MustCompile(`(^|/)(databasetest|servertest|logtest|browsertest)/`)
+var support = regexp.MustCompile(`(^|/)(databasetest|servertest|logtest|projectiontest|browsertest)/`)
 
 // module begins the paths of imports of this module.
 const module = "github.com/annals-kb/annals/"
