@@ -19,6 +19,8 @@ const (
 	// lookAtLog is the shortest time between two checks of the log's length. In that time, it grows by a few hundred
 	// pages.
 	lookAtLog = 20 * time.Millisecond
+	// heldPause is the pause after a reader needed old pages of the log.
+	heldPause = 5 * time.Second
 )
 
 // checkpointer copies committed pages from SQLite's write-ahead log into the file, beside the writers. Otherwise, a
@@ -27,8 +29,7 @@ type checkpointer struct {
 	db        *DB
 	pool      *sql.DB
 	committed chan struct{} // holds one token: there may be pages to copy
-	long      int           // number of pages at which the log is copied first; default: longLog
-	next      int           // number of pages at which it is copied next
+	long      int           // number of pages at which the log is copied; default: longLog
 
 	stop    context.CancelFunc
 	working sync.WaitGroup
@@ -36,7 +37,7 @@ type checkpointer struct {
 
 func newCheckpointer(db *DB, pool *sql.DB) *checkpointer {
 	return &checkpointer{
-		db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, next: longLog, stop: func() {},
+		db: db, pool: pool, committed: make(chan struct{}, 1), long: longLog, stop: func() {},
 	}
 }
 
@@ -78,13 +79,18 @@ func (c *checkpointer) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err := c.copy(ctx); err != nil && ctx.Err() == nil {
+		held, err := c.copy(ctx)
+		if err != nil && ctx.Err() == nil {
 			c.db.log.WarnContext(
 				ctx, "the write-ahead log was not copied into the file; it is tried again", "error", Classify(ctx, err),
 			)
 		}
+		pause := lookAtLog
+		if held {
+			pause = heldPause
+		}
 		select {
-		case <-time.After(lookAtLog):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
@@ -92,34 +98,28 @@ func (c *checkpointer) work(ctx context.Context) {
 }
 
 // copy copies the log if it is long. It first copies beside the writers, then the remaining pages under the write
-// lock. The next writer then restarts the log.
-func (c *checkpointer) copy(ctx context.Context) error {
+// lock. The next writer then restarts the log, unless it is held for a long reader.
+func (c *checkpointer) copy(ctx context.Context) (held bool, err error) {
 	logged, _, err := c.checkpoint(ctx, "NOOP")
-	if logged < c.long {
-		c.next = c.long
-	}
-	if err != nil || logged < c.next {
-		return err
+	if err != nil || logged < c.long {
+		return false, err
 	}
 	for range 2 {
 		if _, _, err := c.checkpoint(ctx, "PASSIVE"); err != nil {
-			return err
+			return false, err
 		}
 	}
 	done, err := c.db.writeLock.take(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer done()
-	mode, patience := "PASSIVE", c.long
+	mode := "PASSIVE"
 	if logged > tooLong*c.long {
-		mode, patience = "RESTART", logged
+		mode = "RESTART"
 	}
-	logged, held, err := c.checkpoint(ctx, mode)
-	if held { // a long reader still needs the old pages
-		c.next = logged + patience
-	}
-	return err
+	_, held, err = c.checkpoint(ctx, mode)
+	return held, err
 }
 
 // checkpoint returns the number of pages in the log. held tells whether a reader prevented the copying of some pages,

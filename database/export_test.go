@@ -25,12 +25,12 @@ func (db *DB) CopiesWhenTold(t *testing.T, patience time.Duration) Copies {
 	if err != nil || now != patience.Milliseconds() {
 		t.Fatalf("it waits for %d ms, %v", now, err)
 	}
-	db.checkpointer.long, db.checkpointer.next = toldLong, toldLong // so that a test writes little
+	db.checkpointer.long = toldLong // so that a test writes little
 	return Copies{db.checkpointer}
 }
 
 // Copy takes one of the copier's steps.
-func (c Copies) Copy(ctx context.Context) error { return c.copier.copy(ctx) }
+func (c Copies) Copy(ctx context.Context) (held bool, err error) { return c.copier.copy(ctx) }
 
 // Waits tells whether nobody can write meanwhile.
 func (c Copies) Waits() bool { return len(c.copier.db.writeLock) == 1 }

@@ -1,11 +1,6 @@
 package domain
 
-import (
-	"cmp"
-	"math"
-	"slices"
-	"time"
-)
+import "time"
 
 // RebuildProgress is how far a rebuild has come.
 type RebuildProgress struct {
@@ -24,36 +19,35 @@ type RebuildProgress struct {
 
 // RebuildReport is what a verification found.
 type RebuildReport struct {
-	Version   int               `json:"version"`
-	Against   int               `json:"against"` // the active version it was compared with
-	Passed    bool              `json:"passed"`
-	Items     int64             `json:"items"`
-	Rows      map[string]int64  `json:"rows"`      // by table
-	Checksums map[string]string `json:"checksums"` // by table; order-independent
-	Wrong     []string          `json:"wrong"`     // the first few rows that differ from an independent fold
-	Changed   map[string]int64  `json:"changed"`   // items that differ from the active version, by column
-	Intended  []string          `json:"intended"`  // columns that the change means to change
-	Repair    bool              `json:"repair"`    // the active version is known to be wrong, so no difference is refused
-	Overlap   float64           `json:"overlap"`   // of the first ten hits, in searches for the items' own tasks
-	Searches  int               `json:"searches"`
-	Impact    RebuildImpact     `json:"impact"`
+	Version     int              `json:"version"`
+	Against     int              `json:"against"` // the active version it was compared with
+	Passed      bool             `json:"passed"`
+	Items       int64            `json:"items"`
+	Checksum    string           `json:"checksum"`    // of all rows, whatever their order
+	Wrong       []string         `json:"wrong"`       // the first few items that differ from an independent fold
+	Differing   int64            `json:"differing"`   // items that differ from the active version
+	Unintended  int64            `json:"unintended"`  // those of them that differ in more than the change intends
+	Differences []ItemDifference `json:"differences"` // the first [MaxDifferences], the unintended before the others
+	Intended    []string         `json:"intended"`    // columns that the change means to change
+	Repair      bool             `json:"repair"`      // the active version is known to be wrong, so no difference is refused
+}
+
+// MaxDifferences is how many items a report shows that differ.
+const MaxDifferences = 100
+
+// ItemDifference has both rows of an item that two versions show in different ways. A missing row is nil. Rows lack
+// the texts that people wrote, which must not outlive an erasure in a report.
+type ItemDifference struct {
+	Tenant string         `json:"tenant"`
+	ID     string         `json:"id"`
+	Before map[string]any `json:"before"`
+	After  map[string]any `json:"after"`
 }
 
 // Repaired tells whether the new version replaced one that did not match the log.
-func (r RebuildReport) Repaired() bool { return r.Repair && r.HasUnintendedChange() }
+func (r RebuildReport) Repaired() bool { return r.Repair && r.Unintended > 0 }
 
-// HasUnintendedChange tells whether a column differs that the rebuild did not mean to change.
-func (r RebuildReport) HasUnintendedChange() bool {
-	for column := range r.Changed {
-		if !slices.Contains(r.Intended, column) {
-			return true
-		}
-	}
-	return false
-}
-
-// RebuildPlan estimates a rebuild: bytes from the size of the active version, time from a sample of the log that was
-// folded for the plan.
+// RebuildPlan estimates a rebuild from the size of the active version.
 type RebuildPlan struct {
 	Projection string
 	Active     int               // the active version
@@ -65,7 +59,7 @@ type RebuildPlan struct {
 	Bytes      int64         // of the new version
 	Need       int64         // bytes of disk during the rebuild, with the remains of the old version
 	Free       *int64        // free bytes of disk; nil if unknown
-	Took       time.Duration // estimated time; 0 if there is nothing to sample
+	Took       time.Duration // estimated time
 }
 
 // RebuildOrder says what to rebuild. The zero value recomputes the active version with this release.
@@ -102,103 +96,3 @@ type Rebuild struct {
 
 // Unfinished tells whether a rebuild has work left.
 func (r Rebuild) Unfinished() bool { return r.Progress != nil }
-
-// RebuildImpact compares a new version with the active one for readers: confidences that change, and answers that
-// differ. It names items and contains no text.
-type RebuildImpact struct {
-	Confidence ConfidenceImpact `json:"confidence"`
-	Answers    AnswerImpact     `json:"answers"`
-}
-
-// ConfidenceImpact summarises changes of confidence over the items that answers may contain.
-type ConfidenceImpact struct {
-	Items   int64            `json:"items"`
-	Raised  int64            `json:"raised"`
-	Lowered int64            `json:"lowered"`
-	Moved   float64          `json:"moved"`  // sum of the absolute changes
-	Before  [10]int64        `json:"before"` // number of items by tenths of confidence
-	After   [10]int64        `json:"after"`
-	Most    []ConfidenceMove `json:"most"` // the [mostMoves] largest changes
-}
-
-// ConfidenceMove is an item whose confidence changes.
-type ConfidenceMove struct {
-	Tenant    string  `json:"tenant"`
-	ID        string  `json:"id"`
-	Before    float64 `json:"before"`
-	After     float64 `json:"after"`
-	Helpful   int     `json:"helpful"`
-	Harmful   int     `json:"harmful"`
-	Reporters int     `json:"reporters"`
-}
-
-// mostMoves limits the items, and the answers, that an impact names.
-const mostMoves = 10
-
-// Note adds an item, changed or not.
-func (c *ConfidenceImpact) Note(m ConfidenceMove) {
-	c.Items++
-	c.Before[tenth(m.Before)]++
-	c.After[tenth(m.After)]++
-	switch {
-	case m.After > m.Before:
-		c.Raised++
-	case m.After < m.Before:
-		c.Lowered++
-	default:
-		return
-	}
-	c.Moved += m.distance()
-	c.Most = keepMost(c.Most, m, func(a, b ConfidenceMove) int {
-		return cmp.Or(cmp.Compare(b.distance(), a.distance()), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.ID, b.ID))
-	})
-}
-
-func (m ConfidenceMove) distance() float64 { return math.Abs(m.After - m.Before) }
-
-func tenth(confidence float64) int { return min(max(int(confidence*10), 0), 9) }
-
-// AnswerImpact summarises how the answers to searches for the items' own tasks differ.
-type AnswerImpact struct {
-	Others    int          `json:"others"`    // answers with other items among the first ten
-	Reordered int          `json:"reordered"` // answers with the same items in another order
-	First     int          `json:"first"`     // answers with another first item
-	Most      []AnswerMove `json:"most"`      // the [mostMoves] that differ most
-}
-
-// AnswerMove is an answer that differs.
-type AnswerMove struct {
-	Tenant string   `json:"tenant"`
-	ID     string   `json:"id"`   // the item whose task was searched for
-	Same   float64  `json:"same"` // the share of items that both answers have
-	Before []string `json:"before"`
-	After  []string `json:"after"`
-}
-
-// Note adds an answer, different or not.
-func (a *AnswerImpact) Note(m AnswerMove) {
-	if slices.Equal(m.Before, m.After) {
-		return
-	}
-	if m.Same < 1 {
-		a.Others++
-	} else {
-		a.Reordered++
-	}
-	if len(m.Before) == 0 || len(m.After) == 0 || m.Before[0] != m.After[0] {
-		a.First++
-	}
-	a.Most = keepMost(a.Most, m, func(a, b AnswerMove) int {
-		return cmp.Or(cmp.Compare(a.Same, b.Same), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.ID, b.ID))
-	})
-}
-
-// keepMost inserts a value into a sorted list and keeps the first few.
-func keepMost[T any](list []T, value T, compare func(a, b T) int) []T {
-	at, _ := slices.BinarySearchFunc(list, value, compare)
-	if at == mostMoves {
-		return list
-	}
-	list = slices.Insert(list, at, value)
-	return list[:min(len(list), mostMoves)]
-}

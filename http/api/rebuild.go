@@ -1,49 +1,14 @@
 package api
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
 	"time"
 )
-
-// RebuildImpact says how a new version changes confidences and answers.
-type RebuildImpact struct {
-	Confidence ConfidenceImpact `json:"confidence"`
-	Answers    AnswerImpact     `json:"answers"`
-}
-
-type ConfidenceImpact struct {
-	Items   int64            `json:"items" doc:"That answers may contain."`
-	Raised  int64            `json:"raised"`
-	Lowered int64            `json:"lowered"`
-	Mean    float64          `json:"mean" doc:"By how much it moves, up or down, where it moves."`
-	Before  []int64          `json:"before" nullable:"false" doc:"Items by tenths of confidence: 0 to 0.1, and so on."`
-	After   []int64          `json:"after" nullable:"false"`
-	Most    []ConfidenceMove `json:"most" nullable:"false" doc:"The ten that move farthest."`
-}
-
-type ConfidenceMove struct {
-	Tenant    string  `json:"tenant"`
-	ID        string  `json:"id"`
-	Before    float64 `json:"before"`
-	After     float64 `json:"after"`
-	Helpful   int     `json:"helpful"`
-	Harmful   int     `json:"harmful"`
-	Reporters int     `json:"stale_reporters"`
-}
-
-type AnswerImpact struct {
-	Others    int          `json:"others" doc:"Answers that have other items among their first ten."`
-	Reordered int          `json:"reordered" doc:"Answers that have the same items in another order."`
-	First     int          `json:"first" doc:"Answers that begin with another item."`
-	Most      []AnswerMove `json:"most" nullable:"false" doc:"The ten that differ most."`
-}
-
-type AnswerMove struct {
-	Tenant string   `json:"tenant"`
-	ID     string   `json:"id" doc:"The item whose task was searched for."`
-	Same   float64  `json:"same" doc:"The share of items that both have."`
-	Before []string `json:"before" nullable:"false" doc:"Ids of the first hits."`
-	After  []string `json:"after" nullable:"false"`
-}
 
 // Rebuild is the state of the newest version that was built beside an active one.
 type Rebuild struct {
@@ -75,19 +40,47 @@ type RebuildProgress struct {
 
 // RebuildReport is the result of a verification.
 type RebuildReport struct {
-	Version   int               `json:"version"`
-	Against   int               `json:"against" doc:"The version that it was compared with."`
-	Passed    bool              `json:"passed"`
-	Items     int64             `json:"items"`
-	Rows      map[string]int64  `json:"rows" doc:"By table."`
-	Checksums map[string]string `json:"checksums" doc:"By table: the sum of the rows' hashes, whatever their order."`
-	Wrong     []string          `json:"wrong" doc:"Rows that are not what an independent fold of the log gives, the first few."`
-	Changed   map[string]int64  `json:"changed" doc:"Items that differ from the other version, by column."`
-	Intended  []string          `json:"intended" doc:"Columns that are meant to differ."`
-	Repair    bool              `json:"repair" doc:"Differences are reported, and not refused."`
-	Overlap   float64           `json:"overlap" doc:"Of the first ten hits of searches by the items' own tasks."`
-	Searches  int               `json:"searches" doc:"How many were made."`
-	Impact    RebuildImpact     `json:"impact" doc:"Whose confidence moves, and which answers differ."`
+	Version     int              `json:"version"`
+	Against     int              `json:"against" doc:"The version that it was compared with."`
+	Passed      bool             `json:"passed"`
+	Items       int64            `json:"items"`
+	Checksum    string           `json:"checksum" doc:"The sum of the hashes of all rows, whatever their order."`
+	Wrong       []string         `json:"wrong" doc:"Items that are not what an independent fold of the log gives, the first few."`
+	Differing   int64            `json:"differing" doc:"Items that differ from the other version."`
+	Unintended  int64            `json:"unintended" doc:"Those of them that differ in more than the change intends."`
+	Differences []ItemDifference `json:"differences" nullable:"false" doc:"The first 100 items that differ, the unintended before the others."`
+	Intended    []string         `json:"intended" doc:"Columns that are meant to differ."`
+	Repair      bool             `json:"repair" doc:"Differences are reported, and not refused."`
+}
+
+// ItemDifference has both rows of an item.
+type ItemDifference struct {
+	Tenant string         `json:"tenant"`
+	ID     string         `json:"id"`
+	Before map[string]any `json:"before" doc:"The row of the version that is read, without what people wrote; null when it has none."`
+	After  map[string]any `json:"after" doc:"The row of the version that was built, likewise."`
+}
+
+// Columns are the values that the row before has and the row after has not, and the other way round.
+func (d ItemDifference) Columns() [2]string {
+	without := func(row, other map[string]any) string {
+		if row == nil {
+			return "none"
+		}
+		var values []string
+		for _, column := range slices.Sorted(maps.Keys(row)) {
+			value := row[column]
+			if value == other[column] {
+				continue
+			}
+			if number, is := value.(float64); is {
+				value = math.Round(1000*number) / 1000
+			}
+			values = append(values, fmt.Sprintf("%s=%v", column, value))
+		}
+		return cmp.Or(strings.Join(values, " · "), "other texts, votes, reports or words")
+	}
+	return [2]string{without(d.Before, d.After), without(d.After, d.Before)}
 }
 
 // RebuildPlan estimates a rebuild.
@@ -103,5 +96,5 @@ type RebuildPlan struct {
 	Bytes      int64             `json:"bytes" doc:"Of the new version, as an estimate."`
 	Need       int64             `json:"need_bytes" doc:"Of disk while it is being built, what it leaves included."`
 	Free       *int64            `json:"free_bytes,omitempty" doc:"Of disk; missing when only the database's machine knows."`
-	Seconds    float64           `json:"seconds" doc:"An estimate, from a sample of the log; 0 when there is nothing to sample."`
+	Seconds    float64           `json:"seconds" doc:"An estimate."`
 }

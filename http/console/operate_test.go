@@ -25,8 +25,8 @@ func TestAnOperatorComparesRebuildsAndGoesBack(t *testing.T) {
 		p.Go(projectionPath + "/act/rebuild?confidence=wilson/1")
 		containsAll(t, p.Text("main"), "expired_confidence")
 		p.Click("button[name=what_if]")
-		p.WaitFor("table.confidences") // the page follows the rebuild
-		containsAll(t, p.Text("main"), "The last what-if", "lowered for", "staging", "verified", "projection.retired")
+		p.WaitFor("h3") // the page follows the rebuild
+		containsAll(t, p.Text("main"), "The last what-if", "differ from version", "staging", "confidence=", "verified", "annals log --tenant _system")
 		p.Axe()
 		p.Size(360, 900)
 		var wide int

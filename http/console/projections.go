@@ -58,7 +58,6 @@ type projectionPage struct {
 	Versions []version
 	Acts     []act
 	Rebuild  *rebuild // the running or last one; nil if there was none, or if the caller may not see it
-	History  []stage  // the newest first
 }
 
 // Running tells whether a rebuild is running.

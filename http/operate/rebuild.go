@@ -28,10 +28,6 @@ type Projections struct {
 	Proof interface {
 		Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error)
 	}
-	// Log finds the events of projections, which are in the server's own log.
-	Log interface {
-		Find(ctx context.Context, query domain.EventQuery) (events []domain.Event, next int64, err error)
-	}
 
 	api *serve.API
 }
@@ -64,12 +60,6 @@ func (s Projections) Routes(a *serve.API, _ visible.Events) {
 		OperationID: "plan-rebuild", Method: http.MethodGet, Path: rebuildPath + "/plan", Tags: tags,
 		Summary: "See what a rebuild would take, without starting it", Description: "For root.", Errors: refusals,
 	}, serve.Needing(s.requireOperator, s.planRebuild))
-	serve.Handle(s.api, huma.Operation{
-		OperationID: "see-projection-history", Method: http.MethodGet, Path: serve.ProjectionPath + "/history", Tags: tags,
-		Summary:     "See what happened to a projection, and who asked for it",
-		Description: "Every stage of every rebuild, every switch and every way back, newest first. For root.",
-		Errors:      refusals,
-	}, s.projectionHistory)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "cancel-rebuild", Method: http.MethodDelete, Path: rebuildPath, Tags: tags,
 		Summary: "Give the running rebuild up", Description: "What it has built is dropped. For root.", Errors: refusals,
@@ -183,45 +173,6 @@ func (s Projections) thenVersions(
 	return s.versions(ctx, c, func(p domain.ProjectionStatus) bool { return p.Name == in.Name })
 }
 
-type projectionHistoryInput struct {
-	Name   string        `path:"name" example:"knowledge" doc:"The projection's name."`
-	Limit  serve.Integer `query:"limit" doc:"1 to 500, the newest; 100 if left out."`
-	Cursor string        `query:"cursor" doc:"next_cursor of the page before, for what is older."`
-}
-
-// projectionHistory lists the events of a projection, newest first. They are in the server's own log, which root may
-// read.
-func (s Projections) projectionHistory(
-	ctx context.Context, c *serve.Call, in *projectionHistoryInput,
-) (*serve.Output[api.Page[api.Event]], error) {
-	const most = 500
-	query := domain.EventQuery{
-		Tenant: domain.SystemTenant, Stream: domain.ProjectionStream(in.Name), Descending: true,
-		Limit: int(in.Limit.Read(&c.Found, "limit", 1, most)),
-	}
-	if _, err := s.requireOperator(c); err != nil {
-		return nil, err
-	}
-	ctx = s.api.Confine(ctx, domain.SystemTenant)
-	place, err := serve.PlaceOf(in.Cursor, in.Name)
-	if err != nil {
-		return nil, err
-	}
-	query.After = place
-	all, next, err := s.Log.Find(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
-		if _, err := s.Rebuilder.Plan(ctx, in.Name, domain.RebuildOrder{}); err != nil {
-			return nil, err // there is no projection of this name, or none that has a history
-		}
-	}
-	return &serve.Output[api.Page[api.Event]]{Body: api.Page[api.Event]{
-		Items: serve.Map(all, serve.EventOf), NextCursor: serve.Cursor(next, in.Name),
-	}}, nil
-}
-
 // listVersions lists the versions of all projections.
 func (s Projections) listVersions(ctx context.Context, c *serve.Call, _ *struct{}) (api.Projections, error) {
 	return s.versions(ctx, c, func(domain.ProjectionStatus) bool { return true })
@@ -281,11 +232,15 @@ func reportOf(r *domain.RebuildReport) *api.RebuildReport {
 	if r == nil {
 		return nil
 	}
-	return &api.RebuildReport{
-		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Rows: r.Rows, Checksums: r.Checksums,
-		Wrong: serve.Strings(r.Wrong), Changed: r.Changed, Intended: serve.Strings(r.Intended), Repair: r.Repair,
-		Overlap: r.Overlap, Searches: r.Searches, Impact: impactOf(r.Impact),
+	shown := &api.RebuildReport{
+		Version: r.Version, Against: r.Against, Passed: r.Passed, Items: r.Items, Checksum: r.Checksum,
+		Wrong: serve.Strings(r.Wrong), Differing: r.Differing, Unintended: r.Unintended,
+		Differences: []api.ItemDifference{}, Intended: serve.Strings(r.Intended), Repair: r.Repair,
 	}
+	for _, d := range r.Differences {
+		shown.Differences = append(shown.Differences, api.ItemDifference(d))
+	}
+	return shown
 }
 
 func planOf(p domain.RebuildPlan) api.RebuildPlan {
@@ -302,30 +257,6 @@ func planOf(p domain.RebuildPlan) api.RebuildPlan {
 
 // seconds rounds a duration to 10 ms.
 func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
-
-func impactOf(i domain.RebuildImpact) api.RebuildImpact {
-	shown := api.RebuildImpact{
-		Confidence: api.ConfidenceImpact{
-			Items: i.Confidence.Items, Raised: i.Confidence.Raised, Lowered: i.Confidence.Lowered,
-			Before: i.Confidence.Before[:], After: i.Confidence.After[:], Most: []api.ConfidenceMove{},
-		},
-		Answers: api.AnswerImpact{
-			Others: i.Answers.Others, Reordered: i.Answers.Reordered, First: i.Answers.First, Most: []api.AnswerMove{},
-		},
-	}
-	if moved := i.Confidence.Raised + i.Confidence.Lowered; moved > 0 {
-		shown.Confidence.Mean = i.Confidence.Moved / float64(moved)
-	}
-	for _, m := range i.Confidence.Most {
-		shown.Confidence.Most = append(shown.Confidence.Most, api.ConfidenceMove(m))
-	}
-	for _, m := range i.Answers.Most {
-		shown.Answers.Most = append(shown.Answers.Most, api.AnswerMove{
-			Tenant: m.Tenant, ID: m.ID, Same: m.Same, Before: serve.Strings(m.Before), After: serve.Strings(m.After),
-		})
-	}
-	return shown
-}
 
 // Rebuilder rebuilds projections from the log as secondary versions. A name that it does not know gives an error that
 // matches domain.ErrNotFound.

@@ -93,7 +93,7 @@ func (c Config) New() *annalshttp.Server {
 		},
 		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Browser},
 		operate.Projections{
-			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader, Log: c.Events,
+			Rebuilder: c.Rebuilder, Background: c.Background, Inline: c.Reader,
 			Proof: c.Prover, // part: proofs
 		},
 		operate.Health{Probes: c.Probes},

@@ -393,18 +393,17 @@ func TestWhatMayBeDoneWithTheLogAndWithProjectionsIsAsDocumented(t *testing.T) {
 }
 
 var operateActions = map[string]func(*World, Caller) *Answer{
-	"log key":         reading("/v1/log/key"),
-	"checkpoint":      reading("/v1/log/checkpoint"),
-	"see quarantine":  reading("/v1/projections/past/quarantine"),
-	"see rebuild":     reading("/v1/projections/knowledge/rebuild"),
-	"plan":            reading("/v1/projections/knowledge/rebuild/plan"),
-	"rebuilds before": reading("/v1/projections/knowledge/history"),
-	"replay":          doing("POST", "/v1/projections/past/quarantine/replay"),
-	"skip":            doing("POST", "/v1/projections/past/quarantine/skip?all=true"),
-	"replay all":      doing("POST", "/v1/projections/past/replay"),
-	"cancel":          doing("DELETE", "/v1/projections/knowledge/rebuild"),
-	"roll back":       doing("POST", "/v1/projections/knowledge/rollback"),
-	"retire":          doing("POST", "/v1/projections/knowledge/retire"),
+	"log key":        reading("/v1/log/key"),
+	"checkpoint":     reading("/v1/log/checkpoint"),
+	"see quarantine": reading("/v1/projections/past/quarantine"),
+	"see rebuild":    reading("/v1/projections/knowledge/rebuild"),
+	"plan":           reading("/v1/projections/knowledge/rebuild/plan"),
+	"replay":         doing("POST", "/v1/projections/past/quarantine/replay"),
+	"skip":           doing("POST", "/v1/projections/past/quarantine/skip?all=true"),
+	"replay all":     doing("POST", "/v1/projections/past/replay"),
+	"cancel":         doing("DELETE", "/v1/projections/knowledge/rebuild"),
+	"roll back":      doing("POST", "/v1/projections/knowledge/rollback"),
+	"retire":         doing("POST", "/v1/projections/knowledge/retire"),
 	"reports": func(w *World, who Caller) *Answer {
 		for _, name := range []string{"changes?scope=public", "harm", "stale", "declining", "denials"} {
 			w.Ask("GET", "/v1/reports/"+name, nil, who.Headers...).Want(http.StatusOK)

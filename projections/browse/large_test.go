@@ -147,8 +147,8 @@ func load(w *World) {
 		}))
 	}
 	w.Base.Indexer.MaxChanges = 0
-	for more := true; more; {
-		more = Must(w.Base.Indexer.IndexWords(w.Context()))(w)
+	for range 200 {
+		NoError(w, w.Base.Indexer.IndexWords(w.Context()))
 	}
 }
 

@@ -69,13 +69,10 @@ func (v Listed) Trouble() string {
 
 // refused is why the verification failed.
 func (v Listed) refused() string {
-	switch {
-	case len(v.Report.Wrong) > 0:
+	if len(v.Report.Wrong) > 0 {
 		return "it is not what the log says"
-	case v.Report.HasUnintendedChange():
-		return fmt.Sprintf("it differs from version %d in what nobody meant to change", v.Report.Against)
 	}
-	return fmt.Sprintf("searches do not find in it what they find in version %d", v.Report.Against)
+	return fmt.Sprintf("it differs from version %d in what nobody meant to change", v.Report.Against)
 }
 
 func (v Listed) Checkpoint() string {

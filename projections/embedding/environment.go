@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/annals-kb/annals/projections/endpoint"
 )
 
 const (
@@ -89,18 +91,18 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 	case strings.EqualFold(model, "builtin"):
 		return nil, "built in, because ANNALS_EMBEDDING_MODEL says so: no text leaves this machine"
 	case url != "" || key != "":
-		return &Config{Provider: providerOf(url), URL: url, Model: model, Key: key},
+		return &Config{Provider: providerOf(url), Config: endpoint.Config{URL: url, Model: model, Key: key}},
 			fmt.Sprintf("%s at %s, because ANNALS_EMBEDDING_URL says so; %s", model, url, back)
 	case ark != "" && !(openAI != "" && strings.HasPrefix(model, "text-embedding-")):
 		model = cmp.Or(model, arkModel)
-		return &Config{Provider: "ark", URL: arkURL, Model: model, Key: ark},
+		return &Config{Provider: "ark", Config: endpoint.Config{URL: arkURL, Model: model, Key: ark}},
 			fmt.Sprintf("%s at Volcengine Ark, because ARK_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
 	case openAI != "":
 		model = cmp.Or(model, openAIModel)
-		return &Config{Provider: "openai", URL: openAIURL, Model: model, Key: openAI},
+		return &Config{Provider: "openai", Config: endpoint.Config{URL: openAIURL, Model: model, Key: openAI}},
 			fmt.Sprintf("%s at OpenAI, because OPENAI_API_KEY is set and ANNALS_EMBEDDING_URL is not; %s", model, back)
 	case model != "":
-		return &Config{Model: model}, "" // Validate refuses it, since the URL is missing
+		return &Config{Config: endpoint.Config{Model: model}}, "" // Validate refuses it, since the URL is missing
 	default:
 		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_FILE, " +
 			"ANNALS_EMBEDDING_URL, OPENAI_API_KEY or ARK_API_KEY"

@@ -77,7 +77,7 @@ func TestFailuresAreToldApartAndKeepSecrets(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := &endpoint{answer: test.answer}
-			openAI := serve(t, e, func(c *embedding.Config) { c.MaxAttempts = 3 })
+			openAI := serve(t, e, func(c *embedding.Config) { c.Attempts = 3 })
 			_, err := openAI.Embed(t.Context(), []string{private}, embedding.Document)
 			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want %v with %q", err, test.want, test.says)
@@ -112,7 +112,7 @@ func TestWhatFailsForAWhileSucceedsThen(t *testing.T) {
 
 func TestNobodyThereIsUnavailable(t *testing.T) {
 	t.Parallel()
-	openAI := serve(t, &endpoint{}, func(c *embedding.Config) { c.URL, c.MaxAttempts = "http://127.0.0.1:1", 2 })
+	openAI := serve(t, &endpoint{}, func(c *embedding.Config) { c.URL, c.Attempts = "http://127.0.0.1:1", 2 })
 	_, err := openAI.Embed(t.Context(), []string{private}, embedding.Query)
 	if !errors.Is(err, embedding.ErrUnavailable) || !strings.Contains(err.Error(), "no connection") {
 		t.Errorf("got %v", err)

@@ -6,21 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/endpoint"
 )
 
 // OpenAI is the embedder behind any endpoint that speaks OpenAI's embeddings API: OpenAI, Volcengine Ark, Ollama,
 // vLLM and others. It is safe for concurrent use. Its owner closes it.
 type OpenAI struct {
-	config  Config
-	known   model
-	limiter *Limiter
-	client  *http.Client
+	config Config
+	known  model
+	client *endpoint.Client
 }
 
 var _ Embedder = (*OpenAI)(nil)
@@ -31,17 +29,7 @@ func NewOpenAI(config Config) (*OpenAI, error) {
 		return nil, err
 	}
 	config = config.withDefaults()
-	client := config.Client
-	if client == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
-		client = &http.Client{
-			Transport:     transport,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-	}
-	return &OpenAI{
-		config: config, known: modelNamed(config.Model), limiter: NewLimiter(config.RequestsPerSecond), client: client,
-	}, nil
+	return &OpenAI{config: config, known: modelNamed(config.Model), client: endpoint.New(config.Config)}, nil
 }
 
 // Name is provider:model:dimensions.
@@ -57,11 +45,11 @@ func (o *OpenAI) Calibration() Calibration { return o.known.calibration }
 
 // Through sends requests through what wrap makes of the client's transport.
 func (o *OpenAI) Through(wrap func(operation string, next http.RoundTripper) http.RoundTripper) {
-	o.client.Transport = wrap("embeddings "+o.config.Model, o.client.Transport)
+	o.client.Through("embeddings "+o.config.Model, wrap)
 }
 
 // Close lets idle connections go.
-func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
+func (o *OpenAI) Close() { o.client.HTTP.CloseIdleConnections() }
 
 // Embed sends the texts in batches, one after the other. Besides ErrUnavailable and ErrDimensions, it returns
 // ErrRefused for a request that can never succeed, ErrAnswer for an invalid answer, and the context's error.
@@ -107,20 +95,12 @@ func (o *OpenAI) prefixed(texts []string, kind Kind) []string {
 	return inputs
 }
 
-// Config states how to reach a model behind an OpenAI-compatible endpoint. URL, Model and, unless the model is known,
-// Dims are required; everything else has a default.
+// Config states how to ask a model for vectors. Unless the model is known, Dims is required.
 type Config struct {
+	endpoint.Config
+
 	// Provider stands in front of the name of the vector space. Default "openai".
 	Provider string
-
-	// URL is the base, exactly: "/embeddings" is appended and nothing else. "https://api.openai.com/v1".
-	URL string
-
-	// Model is the model's name at that endpoint.
-	Model string
-
-	// Key is sent as a bearer token, if not empty. It appears in no error.
-	Key string
 
 	// Dims is the length of the vectors. Default: the model's own, if the model is known. A model that is known to
 	// shorten its vectors on request is asked for it; any other must answer with this many.
@@ -128,18 +108,6 @@ type Config struct {
 
 	// MaxBatch and MaxBatchTokens bound a request, by texts and by text.Tokens. Default 64 and 32,000.
 	MaxBatch, MaxBatchTokens int
-
-	// RequestsPerSecond spaces requests out, with bursts of a second's worth. Default 0: unlimited.
-	RequestsPerSecond float64
-
-	// MaxAttempts bounds how often a request is sent if the endpoint is busy, broken or out of reach. Default 5.
-	MaxAttempts int
-
-	// MinBackoff and MaxBackoff bound the pause between attempts, which doubles and is random. Default 200 ms and 10 s.
-	MinBackoff, MaxBackoff time.Duration
-
-	// Client sends the requests. Default: one of its own, without redirects.
-	Client *http.Client
 }
 
 // withDefaults fills in what was left out.
@@ -148,9 +116,6 @@ func (c Config) withDefaults() Config {
 	c.Dims = cmp.Or(c.Dims, modelNamed(c.Model).dims)
 	c.MaxBatch = cmp.Or(c.MaxBatch, 64)
 	c.MaxBatchTokens = cmp.Or(c.MaxBatchTokens, 32_000)
-	c.MaxAttempts = cmp.Or(c.MaxAttempts, 5)
-	c.MinBackoff = cmp.Or(c.MinBackoff, 200*time.Millisecond)
-	c.MaxBackoff = cmp.Or(c.MaxBackoff, 10*time.Second)
 	return c
 }
 
@@ -163,7 +128,7 @@ func (c Config) Validate() error {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	if err := ValidURL(c.URL); err != nil {
+	if err := endpoint.ValidURL(c.URL); err != nil {
 		problems = append(problems, fmt.Errorf("embedding URL: %w", err))
 	}
 	problem(c.Model == "", "embedding model: missing, set ANNALS_EMBEDDING_MODEL to its name")
@@ -174,20 +139,4 @@ func (c Config) Validate() error {
 		"embedding key: has blanks or characters that cannot be sent")
 	problem(c.RequestsPerSecond < 0, "embedding rate: negative")
 	return errors.Join(problems...)
-}
-
-// ValidURL refuses the URL of an endpoint that cannot be asked, or that could hold a secret: messages name it.
-func ValidURL(s string) error {
-	u, err := url.Parse(s)
-	switch {
-	case s == "":
-		return errors.New("missing")
-	case err != nil: // which would repeat what may be a secret
-		return errors.New("not a URL")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("must begin with http:// or https:// and a host")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must have no user, query or fragment; the key has a setting of its own")
-	}
-	return nil
 }

@@ -100,10 +100,9 @@ func serve(t *testing.T, e *endpoint, change func(*embedding.Config)) *embedding
 	t.Helper()
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	config := embedding.Config{
-		URL: server.URL + "/api/v3", Model: "test", Key: secret, Dims: 4,
-		MinBackoff: time.Microsecond, MaxBackoff: time.Millisecond,
-	}
+	config := embedding.Config{Dims: 4}
+	config.URL, config.Model, config.Key = server.URL+"/api/v3", "test", secret
+	config.MinBackoff, config.MaxBackoff = time.Microsecond, time.Millisecond
 	if change != nil {
 		change(&config)
 	}

@@ -36,7 +36,7 @@ func inBubble(t *testing.T, e *endpoint, config embedding.Config, test func(t *t
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		config.URL, config.Model, config.Dims = "http://model.test/v1", "test", 4
-		config.Client = &http.Client{Transport: wireless{e}}
+		config.HTTP = &http.Client{Transport: wireless{e}}
 		openAI, err := embedding.NewOpenAI(config)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,8 @@ func TestAPauseBeyondReasonOrTheDeadlineIsNotWaitedFor(t *testing.T) {
 
 func TestPausesDoubleUpToALimit(t *testing.T) {
 	e := &endpoint{answer: always(http.StatusBadGateway, "")}
-	config := embedding.Config{MaxAttempts: 6, MinBackoff: time.Second, MaxBackoff: 4 * time.Second}
+	var config embedding.Config
+	config.Attempts, config.MinBackoff, config.MaxBackoff = 6, time.Second, 4*time.Second
 	inBubble(t, e, config, func(t *testing.T, openAI *embedding.OpenAI) {
 		if _, err := openAI.Embed(t.Context(), []string{"x"}, embedding.Query); !errors.Is(err, embedding.ErrUnavailable) {
 			t.Fatal(err)
@@ -117,7 +118,9 @@ func TestPausesDoubleUpToALimit(t *testing.T) {
 
 func TestASilentEndpointIsUnavailable(t *testing.T) {
 	e := &endpoint{answer: func(int, http.ResponseWriter, string) bool { time.Sleep(time.Hour); return true }}
-	inBubble(t, e, embedding.Config{MaxAttempts: 2}, func(t *testing.T, openAI *embedding.OpenAI) {
+	var config embedding.Config
+	config.Attempts = 2
+	inBubble(t, e, config, func(t *testing.T, openAI *embedding.OpenAI) {
 		start := time.Now()
 		_, err := openAI.Embed(t.Context(), []string{"x"}, embedding.Query)
 		if !errors.Is(err, embedding.ErrUnavailable) || !strings.Contains(err.Error(), "no answer within 30s") {
@@ -132,7 +135,9 @@ func TestASilentEndpointIsUnavailable(t *testing.T) {
 
 func TestRequestsAreSpacedOut(t *testing.T) {
 	e := &endpoint{}
-	inBubble(t, e, embedding.Config{RequestsPerSecond: 2, MaxBatch: 1}, func(t *testing.T, openAI *embedding.OpenAI) {
+	config := embedding.Config{MaxBatch: 1}
+	config.RequestsPerSecond = 2
+	inBubble(t, e, config, func(t *testing.T, openAI *embedding.OpenAI) {
 		start := time.Now()
 		if _, err := openAI.Embed(t.Context(), make([]string, 8), embedding.Document); err != nil {
 			t.Fatal(err)

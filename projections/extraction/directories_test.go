@@ -39,7 +39,7 @@ type browsing struct {
 func newBrowsing(t *testing.T, db *database.DB, answers ...func(http.ResponseWriter)) *browsing {
 	t.Helper()
 	b := &browsing{summarizing: newSummarizing(t, db, answers...), db: db, shelves: browse.NewDirectories(db)}
-	model, e, _ := asked(t, answers...)
+	model, e := asked(t, answers...)
 	b.endpoint, b.summaries.Directories = e, b.shelves
 	b.begin(model)
 	return b
@@ -145,7 +145,7 @@ func TestAModelSaysWhatADirectoryIsAbout(t *testing.T) {
 			t.Errorf("shown %s", b.shown())
 		}
 
-		model, again, _ := asked(t, said("never asked"))
+		model, again := asked(t, said("never asked"))
 		b.position = 0 // from the beginning, knowing nothing
 		b.begin(model)
 		b.says(2*time.Hour, "How to deploy and roll back.", 2)

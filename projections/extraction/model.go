@@ -1,14 +1,11 @@
 package extraction
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,35 +14,22 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/endpoint"
 )
 
-// ModelConfig configures a language model.
+// ModelConfig configures a language model. Timeout has the default of two minutes, Attempts of three, and MinBackoff of
+// a second. An unreadable answer is asked for once more.
 type ModelConfig struct {
-	// URL is the base of an OpenAI-compatible endpoint, such as https://api.openai.com/v1. Required.
-	URL string
-	// Model is the name that the endpoint knows the model by. Required.
-	Model string
-	// Key is sent as a bearer token; default: none.
-	Key string
-	// Timeout limits one request; default: two minutes.
-	Timeout time.Duration
-	// Attempts limits the attempts at an answer; default: three, of which two may be unreadable.
-	Attempts int
+	endpoint.Config
+
 	// MaxTokens limits the estimated tokens of one request; default: 60,000. A longer conversation is sent in parts.
 	MaxTokens int
-	// RequestsPerSecond spaces requests out, with bursts of a second's worth; default: no limit.
-	RequestsPerSecond float64
-	// Client sends requests; default: a client of its own.
-	Client *http.Client
-	// Pause waits before another attempt; default: a real pause.
-	Pause func(ctx context.Context, d time.Duration) error
 }
 
 // Validate names everything that is wrong.
 func (c ModelConfig) Validate() error {
 	var problems []error
-	if err := embedding.ValidURL(c.URL); err != nil {
+	if err := endpoint.ValidURL(c.URL); err != nil {
 		problems = append(problems, fmt.Errorf("URL: %w", err))
 	}
 	if c.Model == "" {
@@ -56,8 +40,8 @@ func (c ModelConfig) Validate() error {
 
 // Model extracts lessons with a language model. It is safe for concurrent use.
 type Model struct {
-	config  ModelConfig
-	limiter *embedding.Limiter
+	config ModelConfig
+	client *endpoint.Client
 
 	mu      sync.Mutex
 	refusal error // of an endpoint that needs other settings
@@ -70,22 +54,15 @@ func NewModel(config ModelConfig) (*Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	config.Timeout = cmp.Or(config.Timeout, 2*time.Minute)
-	config.Attempts = cmp.Or(config.Attempts, 3)
 	config.MaxTokens = cmp.Or(config.MaxTokens, 60_000)
-	if config.Client == nil {
-		noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		config.Client = &http.Client{CheckRedirect: noRedirect}
-	}
-	if config.Pause == nil {
-		config.Pause = embedding.Pause
-	}
-	return &Model{config: config, limiter: embedding.NewLimiter(config.RequestsPerSecond)}, nil
+	config.Timeout, config.Attempts = cmp.Or(config.Timeout, 2*time.Minute), cmp.Or(config.Attempts, 3)
+	config.MinBackoff = cmp.Or(config.MinBackoff, time.Second)
+	return &Model{config: config, client: endpoint.New(config.Config)}, nil
 }
 
 // Through sends requests through what wrap makes of the client's transport.
 func (m *Model) Through(wrap func(operation string, next http.RoundTripper) http.RoundTripper) {
-	m.config.Client.Transport = wrap("chat "+m.config.Model, m.config.Client.Transport)
+	m.client.Through("chat "+m.config.Model, wrap)
 }
 
 func (m *Model) Name() string { return "model " + m.config.Model }
@@ -119,18 +96,6 @@ func (m *Model) Extract(ctx context.Context, c Conversation) (Result, error) {
 
 // errNonsense says that an answer cannot be read. The next answer may be better.
 var errNonsense = errors.New("its answer cannot be read")
-
-// busy is an attempt that failed temporarily.
-type busy struct {
-	what  string
-	after time.Duration // as asked for; 0 if not
-}
-
-func (b *busy) Error() string { return b.what }
-
-// longestPause limits the pauses within one extraction. If the endpoint asks for a longer one, the whole archive is
-// retried later.
-const longestPause = 30 * time.Second
 
 // errSettings says that an endpoint needs other settings. errKey says that it needs another key.
 var (
@@ -179,110 +144,56 @@ func (m *Model) ask(ctx context.Context, format json.RawMessage, task, input str
 
 // askAgain sends a request until read accepts the answer. It says once to the model why its answer cannot be read.
 func (m *Model) askAgain(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
-	isTold := false
-	for attempt := 1; ; attempt++ {
-		if err := m.limiter.Wait(ctx); err != nil {
+	for isTold := false; ; isTold = true {
+		body, err := json.Marshal(request)
+		if err != nil {
 			return err
 		}
-		err := m.try(ctx, request, read)
+		answer, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
+		if err == nil {
+			err = read(answer)
+		}
 		m.noteRefusal(err)
-		waiting, passes := errors.AsType[*busy](err)
-		last := attempt >= m.config.Attempts
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, errNonsense) && !last && !isTold:
-			isTold = true
-			request.Messages = append(slices.Clone(request.Messages), chatMessage{
-				Role: "user", Content: "You answered this before, and " + err.Error() + ". Answer with the JSON object alone.",
-			})
-			continue
-		case !passes:
-			return err
-		case last || waiting.after > longestPause:
-			return fmt.Errorf("%w after %d attempts: %s", domain.ErrUnavailable, attempt, waiting.what)
-		}
-		if err := m.config.Pause(ctx, max(waiting.after, min(longestPause, time.Second<<(attempt-1)))); err != nil {
+		if !errors.Is(err, errNonsense) || isTold {
 			return err
 		}
+		request.Messages = append(slices.Clone(request.Messages), chatMessage{
+			Role: "user", Content: "You answered this before, and " + err.Error() + ". Answer with the JSON object alone.",
+		})
 	}
 }
 
 // largestAnswer limits the bytes of an answer.
 const largestAnswer = 4 << 20
 
-func (m *Model) try(ctx context.Context, request chatRequest, read func(raw []byte) error) error {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
-	answer, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
-	if err != nil {
-		return err
-	}
-	return read(answer)
-}
-
-// send returns the body of an answer with status 200.
+// send returns the body of an answer.
 func (m *Model) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	attempt, cancel := context.WithTimeout(ctx, m.config.Timeout)
-	defer cancel()
-	r, err := http.NewRequestWithContext(attempt, method, strings.TrimSuffix(m.config.URL, "/")+path,
-		bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+	answer, err := m.client.Do(ctx, method, path, body, largestAnswer)
+	if failed, is := errors.AsType[*endpoint.Error](err); is {
+		err = m.refused(failed)
 	}
-	r.Header.Set("Content-Type", "application/json")
-	if m.config.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+m.config.Key)
-	}
-	response, err := m.config.Client.Do(r)
-	if err != nil {
-		return nil, broken(err, m.config.Timeout)
-	}
-	defer response.Body.Close() //nolint:errcheck // read to its end or given up
-	answer, err := io.ReadAll(io.LimitReader(response.Body, largestAnswer))
-	if err != nil {
-		return nil, broken(err, m.config.Timeout)
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, m.refused(response)
-	}
-	return answer, nil
+	return answer, err
 }
 
-// broken describes a failed request without its error, which might repeat what was sent.
-func broken(err error, timeout time.Duration) error {
-	if waited, is := errors.AsType[net.Error](err); is && waited.Timeout() {
-		return &busy{what: fmt.Sprintf("no answer within %v", timeout)}
-	}
-	return &busy{what: "no connection, or one that broke"}
-}
-
-// refused is the error for an answer other than 200: busy, or a permanent error.
-func (m *Model) refused(response *http.Response) error {
-	what := fmt.Sprintf("status %d", response.StatusCode)
-	switch status := response.StatusCode; {
-	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
-		status >= 500 && status != http.StatusNotImplemented:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 without a header, or with a date
-		return &busy{what: what, after: time.Duration(max(0, seconds)) * time.Second}
+// refused is the error for an endpoint that did not answer.
+func (m *Model) refused(failed *endpoint.Error) error {
+	switch status := failed.Status; {
+	case failed.Temporary:
+		return fmt.Errorf("%w %w", domain.ErrUnavailable, failed)
 	case status == http.StatusUnauthorized:
 		does := "refuses the key"
 		if m.config.Key == "" {
 			does = "wants a key"
 		}
-		return fmt.Errorf("%w: %s %s, %s: set ANNALS_LLM_KEY to one that it takes", errKey, m.config.URL, does, what)
+		return fmt.Errorf("%w: %s %s, %w: set ANNALS_LLM_KEY to one that it takes", errKey, m.config.URL, does, failed)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%w: %s forbids it, %s: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.config.URL, what)
+		return fmt.Errorf("%w: %s forbids it, %w: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.config.URL, failed)
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%w: %s has no such thing, %s: check ANNALS_LLM_URL, to which /chat/completions is appended, "+
+		return fmt.Errorf("%w: %s has no such thing, %w: check ANNALS_LLM_URL, to which /chat/completions is appended, "+
 			"and ANNALS_LLM_MODEL",
-			errSettings, m.config.URL, what)
+			errSettings, m.config.URL, failed)
 	default:
-		return errors.New(what)
+		return failed
 	}
 }
 
@@ -290,7 +201,9 @@ func (m *Model) refused(response *http.Response) error {
 // model if ANNALS_LLM_URL and ANNALS_LLM_MODEL are set, otherwise the built-in rules. ANNALS_LLM_KEY is the model's
 // key, and ANNALS_LLM_RATE limits its requests per second.
 func FromEnvironment(getenv func(string) string) (Extractor, string, error) {
-	config := ModelConfig{URL: getenv("ANNALS_LLM_URL"), Model: getenv("ANNALS_LLM_MODEL"), Key: getenv("ANNALS_LLM_KEY")}
+	config := ModelConfig{Config: endpoint.Config{
+		URL: getenv("ANNALS_LLM_URL"), Model: getenv("ANNALS_LLM_MODEL"), Key: getenv("ANNALS_LLM_KEY"),
+	}}
 	if rate := getenv("ANNALS_LLM_RATE"); rate != "" {
 		var err error
 		if config.RequestsPerSecond, err = strconv.ParseFloat(rate, 64); err != nil || !(config.RequestsPerSecond >= 0) {

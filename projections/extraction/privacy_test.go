@@ -112,7 +112,7 @@ func TestNothingUnrelatedIsToldToOthers(t *testing.T) {
 			completion(answer.Load().(string))(w)
 		}))
 		t.Cleanup(server.Close)
-		model := Must(extraction.NewModel(extraction.ModelConfig{URL: server.URL, Model: "confused"}))(t)
+		model := Must(extraction.NewModel(modelAt(server.URL, "confused")))(t)
 		extractor := map[string]extraction.Extractor{"rules": extraction.BuiltIn{}, "model": model}
 		worlds := map[string]*world{}
 		for name := range extractor {

@@ -33,7 +33,7 @@ type summarizing struct {
 
 func newSummarizing(t *testing.T, db *database.DB, answers ...func(http.ResponseWriter)) *summarizing {
 	t.Helper()
-	model, e, _ := asked(t, answers...)
+	model, e := asked(t, answers...)
 	s := &summarizing{world: newWorld(t, db, extraction.BuiltIn{}), endpoint: e}
 	s.restart(model)
 	return s
@@ -124,7 +124,7 @@ func TestAModelSummarisesWhatIsLong(t *testing.T) {
 		if k := s.item("handbook"); k.Revision != 2 {
 			t.Errorf("revision %d", k.Revision)
 		}
-		model, again, _ := asked(t, completion(about))
+		model, again := asked(t, completion(about))
 		s.restart(model)
 		s.keeps("handbook", "How deployments go.", overview, 1)
 		if len(again.requests) != 0 {
@@ -236,7 +236,7 @@ func TestWhatCannotBeSummarisedIsPassedOver(t *testing.T) {
 
 func TestWhatIsSentIsBounded(t *testing.T) {
 	t.Parallel()
-	model, e, _ := asked(t, completion(about))
+	model, e := asked(t, completion(about))
 	Must(model.Summarize(t.Context(), "deploying", strings.Repeat("word ", 12_000)))(t)
 	if sent := len(fmt.Sprint(e.requests[0]["messages"])); sent > 42_000 || sent < 40_000 {
 		t.Errorf("%d bytes are sent", sent)

@@ -20,25 +20,24 @@ import (
 const (
 	// catchUpPage is how many events one transaction reads.
 	catchUpPage = 500
-	// restEvents is how many events may be left at first when appends have to wait.
-	restEvents = 100
+	// restEvents is how many events may be left when appends have to wait.
+	restEvents = 500
 )
 
 // errBehind means that too many events are left for appends to wait.
 var errBehind = errors.New("behind")
 
 // catchUp reads what was appended since the load began, by the code of live appends, until appends can wait for the
-// rest. From then on appends write the version, too. Each time events come faster, it leaves twice as many to the
-// rest, so that it ends.
+// rest. From then on appends write the version, too.
 func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
-	for rest := int64(restEvents); ; rest *= 2 {
-		if err := r.follow(ctx, now, rest); err != nil {
+	for {
+		if err := r.follow(ctx, now); err != nil {
 			return err
 		}
 		err := p.exclusively(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 			logs, behind, err := ahead(ctx, tx, v)
-			if err == nil && behind > rest {
+			if err == nil && behind > restEvents {
 				err = errBehind
 			}
 			if err != nil {
@@ -61,15 +60,15 @@ func (r *Rebuilder) catchUp(ctx context.Context, now *run) error {
 	}
 }
 
-// follow reads events, page by page, until at most rest are left.
-func (r *Rebuilder) follow(ctx context.Context, now *run, rest int64) error {
+// follow reads events, page by page, until at most restEvents are left.
+func (r *Rebuilder) follow(ctx context.Context, now *run) error {
 	for {
 		logs, behind, err := ahead(ctx, r.Versions.DB, now.version)
 		if err != nil {
 			return err
 		}
 		now.note(func(p *domain.RebuildProgress) { p.Behind = behind })
-		if behind <= rest {
+		if behind <= restEvents {
 			return nil
 		}
 		for _, log := range logs {

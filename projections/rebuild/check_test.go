@@ -53,8 +53,8 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 		}
 		wrong := strings.Join(check().Wrong, "\n")
 		for _, named := range []string{
-			"item item-1: in knowledge not what the log says: confidence",
-			"item item-3: a row of votes is missing",
+			"item item-1: its rows or words are not what the log says",
+			"item item-3: its rows or words are not what the log says",
 			"stream projection:knowledge: what is kept about it is not what the log says",
 		} {
 			if !strings.Contains(wrong, named) {

@@ -23,8 +23,21 @@ import (
 // verification compares them, except the changes.
 type image struct {
 	knowledge, changes, votes, reports [][]any
+}
 
-	unreadable string // the key of the last row that cannot be read, of which only the first columns are known
+// imageTable is a table whose rows a verification compares.
+type imageTable struct {
+	name    string
+	columns []string
+	rows    [][]any
+}
+
+func (i *image) tables() []imageTable {
+	return []imageTable{
+		{"knowledge", rows.KnowledgeColumns, i.knowledge},
+		{"votes", rows.VotesColumns, i.votes},
+		{"reports", rows.ReportsColumns, i.reports},
+	}
 }
 
 // sort sorts the rows by the keys of their tables, unless they are sorted: neighbours then go to the same page.
@@ -70,18 +83,18 @@ func imageOf(
 		if err != nil {
 			return nil, err
 		}
-		i.knowledge = append(i.knowledge, i.readable(values, list[n].Broken))
+		i.knowledge = append(i.knowledge, readable(values, list[n].Broken))
 	}
 	if err == nil {
 		err = rows.ScanEach(ctx, c.DB.DB, within(tx.NewSelect().Model((*rows.VoteRow)(nil)), "v", v.Tables.Votes),
 			func(r *rows.VoteRow, unreadable error) {
-				i.votes = append(i.votes, i.readable(r.Values(), unreadable != nil))
+				i.votes = append(i.votes, readable(r.Values(), unreadable != nil))
 			})
 	}
 	if err == nil {
 		err = rows.ScanEach(ctx, c.DB.DB, within(tx.NewSelect().Model((*rows.ReportRow)(nil)), "r", v.Tables.Reports),
 			func(r *rows.ReportRow, unreadable error) {
-				i.reports = append(i.reports, i.readable(r.Values(), unreadable != nil))
+				i.reports = append(i.reports, readable(r.Values(), unreadable != nil))
 			})
 	}
 	if err != nil {
@@ -91,9 +104,8 @@ func imageOf(
 }
 
 // readable cuts a row that cannot be read to its key, which it has at least.
-func (i *image) readable(row []any, isBroken bool) []any {
+func readable(row []any, isBroken bool) []any {
 	if isBroken {
-		i.unreadable = fmt.Sprint(row[1])
 		return row[:3]
 	}
 	return row

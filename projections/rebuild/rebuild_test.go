@@ -36,7 +36,7 @@ func TestWhatIsRebuiltEqualsWhatWasLive(t *testing.T) {
 					h.Outcomes(r.Log.SubmitAll(t.Context(), h.Bound(s.Batch())))
 					s.Votes = len(h.Votes)
 				}
-				Must(r.Base.Indexer.IndexWords(t.Context()))(rt)
+				NoError(rt, r.Base.Indexer.IndexWords(t.Context()))
 			}
 			happen()
 			last := runMeeting(r, happen, "building", "indexing", "catching_up", "verifying", "ready")

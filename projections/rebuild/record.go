@@ -85,8 +85,10 @@ func verdictOn(v catalogue.Listed, took time.Duration) domain.Fact {
 	if r := v.Report; r != nil {
 		passed = r.Passed
 		findings.Against, findings.Items, findings.Wrong = r.Against, r.Items, len(r.Wrong)
-		findings.Changed, findings.Intended = r.Changed, r.Intended
-		findings.Overlap, findings.Searches = r.Overlap, r.Searches
+		findings.Intended = r.Intended
+		if r.Differing > 0 {
+			findings.Changed = map[string]int64{"items": r.Differing}
+		}
 	}
 	if passed {
 		return domain.ProjectionVerified{VerificationResult: findings}

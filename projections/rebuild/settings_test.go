@@ -45,8 +45,8 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"confidence", "expired_confidence"}) {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
-		if got := last.Report.Changed; len(got) != 1 || got["confidence"] != 2 { // one voice is 0.5 either way
-			t.Errorf("got %v changed, want the confidence of two items", got)
+		if got := last.Report; got.Differing != 2 || got.Unintended > 0 { // one voice is 0.5 either way
+			t.Errorf("got %+v, want two items that differ as intended", got)
 		}
 		said("t3", cautious, 3)
 
@@ -56,8 +56,8 @@ func TestAnotherPolicyIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		said("t5", cautious, 5)
 
 		// Whoever rebuilds without naming a policy keeps the one that was chosen.
-		if last = r.Run(); last.Settings["confidence"] != cautious.Name || len(last.Report.Changed) > 0 {
-			t.Errorf("rebuilt with %v and %v changed", last.Settings, last.Report.Changed)
+		if last = r.Run(); last.Settings["confidence"] != cautious.Name || last.Report.Differing > 0 {
+			t.Errorf("rebuilt with %v and %+v", last.Settings, last.Report)
 		}
 		said("t6", cautious, 6)
 		r.Reopened(func(again *World) {
@@ -73,7 +73,7 @@ func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
 	EachLived(t, func(t *testing.T, r *Rebuilding) {
 		r.Corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'")
 		last := r.RunFor(domain.RebuildOrder{Confidence: "wilson/1"})
-		if last.State != "failed" || last.Active != 1 || last.Report.Changed["helpful"] != 1 {
+		if last.State != "failed" || last.Active != 1 || last.Report.Unintended != 1 {
 			t.Errorf("version %d is %s with %+v, want the gate closed", last.Version, last.State, last.Report)
 		}
 	})
@@ -138,7 +138,7 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		last := r.Run()
 		r.At("verifying", nil)
 		if last.State != "active" || !slices.Equal(last.Report.Intended, []string{"terms", "words"}) ||
-			last.Report.Changed["terms"] != 3 {
+			last.Report.Differing != 3 {
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		}
 		finds("rebuilt", exact...)
@@ -150,14 +150,14 @@ func TestAnotherTokenizerIsBuiltVerifiedAndGoneBackFrom(t *testing.T) {
 		r.Submit(domain.Delete{Target: domain.Target{By: r.By, ID: "plural"}})
 		finds("written to", "late", "long", "singular")
 		r.Base.Indexer.MaxChanges = 0
-		Must(r.Base.Indexer.IndexWords(t.Context()))(t)
+		NoError(t, r.Base.Indexer.IndexWords(t.Context()))
 		finds("compacted", "late", "long", "singular")
 		Must(r.Base.Versions.Rollback(t.Context()))(t)
 		r.Remember("later", "a payment", "team:pay")
 		finds("gone back", "late", "later", "long", "singular")
 		Must(r.Base.Versions.Rollback(t.Context()))(t)
 		finds("gone forward again", "late", "long", "singular")
-		if last = r.Run(); last.State != "active" || len(last.Report.Changed) > 0 {
+		if last = r.Run(); last.State != "active" || last.Report.Differing > 0 {
 			t.Errorf("rebuilt once more, version %d is %s with %+v", last.Version, last.State, last.Report)
 		}
 	})

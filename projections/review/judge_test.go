@@ -1,7 +1,6 @@
 package review_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -32,9 +31,9 @@ func (w *world) judgedBy(answer func(notes string) string) {
 		}
 	}))
 	w.Cleanup(server.Close)
-	model, err := extraction.NewModel(extraction.ModelConfig{
-		URL: server.URL, Model: "test", Pause: func(context.Context, time.Duration) error { return nil },
-	})
+	var config extraction.ModelConfig
+	config.URL, config.Model, config.MinBackoff = server.URL, "test", time.Millisecond
+	model, err := extraction.NewModel(config)
 	if err != nil {
 		w.Fatal(err)
 	}

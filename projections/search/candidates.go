@@ -152,9 +152,6 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 				c.Scopes, created.Time, updated.Time, confirmed.Time, until.Time
 			c.Overdue, c.Confirmed = f.policies.Overdue(k, f.Now()), f.policies.Counts(k, f.Now())
 		}
-		if f.IgnoreConfidence {
-			c.Confidence = 1
-		}
 		if found := all.known[e.Number]; found != nil { // else it is beside one
 			e.Compared, e.Cosine = found.compared, found.cosine
 		}

@@ -109,6 +109,6 @@ func remembersMore(w *World, round int) {
 // movesOn is what happens in the background.
 func movesOn(w *World, _ int) {
 	Report(w.T, w.Follow())
-	_, err := w.Base.Indexer.IndexWords(w.T.Context())
+	err := w.Base.Indexer.IndexWords(w.T.Context())
 	Report(w.T, err)
 }

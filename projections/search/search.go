@@ -159,19 +159,18 @@ func (p Request) search(
 // Execution is one search in progress.
 type Execution struct {
 	Request
-	Search           domain.Search
-	Audience         domain.Audience
-	calibration      embedding.Calibration
-	minScore         float64
-	Embedding        *vectors.QueryEmbedding
-	words            *words.Matches
-	question         vectors.Question
-	shortlist        vectors.Shortlist
-	degraded         string
-	weak             bool
-	bestBelow        float64 // the best score below the threshold
-	IgnoreConfidence bool    // rank without confidence
-	exact            bool    // consider only items by meaning that pass all of the filter
+	Search      domain.Search
+	Audience    domain.Audience
+	calibration embedding.Calibration
+	minScore    float64
+	Embedding   *vectors.QueryEmbedding
+	words       *words.Matches
+	question    vectors.Question
+	shortlist   vectors.Shortlist
+	degraded    string
+	weak        bool
+	bestBelow   float64 // the best score below the threshold
+	exact       bool    // consider only items by meaning that pass all of the filter
 
 	policies *domain.Verification // by which items are overdue; nil if that does not count
 

@@ -105,7 +105,7 @@ func TestTheSameTextIsRefusedHoweverManyResembleIt(t *testing.T) {
 		third := fmt.Sprintf(template, 2)
 		for _, compacted := range []string{"packed", "indexed"} {
 			if compacted == "indexed" {
-				Must(w.Base.Indexer.IndexWords(t.Context()))(t)
+				NoError(t, w.Base.Indexer.IndexWords(t.Context()))
 			}
 			var refused []bool
 			for _, result := range w.Log.SubmitAll(t.Context(), []domain.Submission{

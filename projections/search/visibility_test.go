@@ -72,7 +72,7 @@ func TestTenantsFindNothingOfEachOther(t *testing.T) {
 					t.Errorf("%s: they find %d of %d things by question %d", when, len(answer.Hits), answer.Explain.Visible, question)
 				}
 			}
-			Must(ours.Base.Indexer.IndexWords(t.Context()))(t)
+			NoError(t, ours.Base.Indexer.IndexWords(t.Context()))
 		}
 		if _, err := ours.Base.Browser.Find(t.Context(), ours.By.Tenant, "secret"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("another tenant's item: got %v, want not found", err)

@@ -139,10 +139,9 @@ func (e *endpoint) model(t *testing.T, name string) embedding.Embedder {
 
 func modelAt(t *testing.T, url, name string) embedding.Embedder {
 	t.Helper()
-	o := Must(embedding.NewOpenAI(embedding.Config{
-		URL: url, Model: name, Dims: dimsOf[name], MaxBatch: textsAtOnce, MinBackoff: time.Millisecond,
-		MaxBackoff: time.Millisecond,
-	}))(t)
+	config := embedding.Config{Dims: dimsOf[name], MaxBatch: textsAtOnce}
+	config.URL, config.Model, config.MinBackoff, config.MaxBackoff = url, name, time.Millisecond, time.Millisecond
+	o := Must(embedding.NewOpenAI(config))(t)
 	t.Cleanup(o.Close)
 	return o
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
-	"github.com/annals-kb/annals/events/background"
 	"github.com/annals-kb/annals/projections/catalogue"
 	"github.com/annals-kb/annals/projections/rows"
 )
@@ -27,8 +26,8 @@ const (
 	// stepChanges is how many changes one transaction moves to the blocks at most. More of them share more rows.
 	// stepBytes limits their entries, which take five times as much while they are moved.
 	stepChanges, stepBytes = 8192, 8 << 20
-	// stepInterval is the pause between two looks for changes, and stepPause that between two steps.
-	stepInterval, stepPause = 2 * time.Second, 200 * time.Millisecond
+	// stepInterval is the pause between two steps, and how long a step yields at most: a search reads all that waits.
+	stepInterval = time.Second
 )
 
 // Indexer moves items that changed into the blocks of the index.
@@ -40,10 +39,10 @@ type Indexer struct {
 
 func NewIndexer(c *catalogue.Catalogue) *Indexer { return &Indexer{c, maxChanges, stepChanges} }
 
-// IndexWords moves changes of each tenant that has more than MaxChanges, and returns whether there are more to move.
-func (p *Indexer) IndexWords(ctx context.Context) (more bool, err error) {
+// IndexWords moves changes of each tenant that has more than MaxChanges.
+func (p *Indexer) IndexWords(ctx context.Context) error {
 	if err := p.catalogue.Refresh(ctx); err != nil {
-		return false, err
+		return err
 	}
 	for _, v := range p.catalogue.VersionSet.Load().Versions {
 		if v.Unsupported {
@@ -53,34 +52,29 @@ func (p *Indexer) IndexWords(ctx context.Context) (more bool, err error) {
 		err := p.catalogue.DB.NewSelect().TableExpr("? AS c", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
 			Having("count(*) > ?", p.MaxChanges).OrderExpr("tenant").Scan(ctx, &tenants)
 		if err != nil {
-			return false, rows.Failed(ctx, "count changes of items", err)
+			return rows.Failed(ctx, "count changes of items", err)
 		}
 		for _, tenant := range tenants {
-			moved, err := step{p.catalogue, v.Tables, tenant, p.StepChanges, always}.run(ctx, p.catalogue.DB.Transact)
+			_, err := step{p.catalogue, v.Tables, tenant, p.StepChanges, always}.run(ctx, p.catalogue.DB.Transact)
 			if err != nil && !errors.Is(err, errIndexed) {
-				return false, fmt.Errorf("index words: %w", err)
+				return fmt.Errorf("index words: %w", err)
 			}
-			more = more || moved > 8*p.MaxChanges
 		}
 	}
-	return more, nil
+	return nil
 }
 
 // IndexAllWords indexes words until ctx ends.
 func (p *Indexer) IndexAllWords(ctx context.Context, log *events.Log) {
-	for pause := stepInterval; ; {
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-time.After(stepInterval):
 		}
 		began := time.Now()
-		more, err := p.IndexWords(ctx)
-		longest := background.LongestPause
-		if pause = stepInterval; more { // a search reads all that waits
-			pause, longest = stepPause, stepPause
-		}
-		log.Background().Yield(ctx, "", time.Since(began), longest)
+		err := p.IndexWords(ctx)
+		log.Background().Yield(ctx, "", time.Since(began), stepInterval)
 		if err != nil && ctx.Err() == nil {
 			p.catalogue.Log.WarnContext(ctx, "words were not indexed and will be tried again",
 				"error", database.Classify(ctx, err))

@@ -21,21 +21,6 @@ class Act(_Act, total=False):
     until: str
 
 
-class AnswerImpact(TypedDict):
-    first: int
-    most: List[AnswerMove]
-    others: int
-    reordered: int
-
-
-class AnswerMove(TypedDict):
-    after: List[str]
-    before: List[str]
-    id: str
-    same: float
-    tenant: str
-
-
 class Assignment(TypedDict):
     to: List[str]
     why: Literal['owner', 'maintainer', 'verifier']
@@ -112,26 +97,6 @@ ConfidenceCount = TypedDict("ConfidenceCount", {
     "items": "int",
     "to": "float",
 })
-
-
-class ConfidenceImpact(TypedDict):
-    after: List[int]
-    before: List[int]
-    items: int
-    lowered: int
-    mean: float
-    most: List[ConfidenceMove]
-    raised: int
-
-
-class ConfidenceMove(TypedDict):
-    after: float
-    before: float
-    harmful: int
-    helpful: int
-    id: str
-    stale_reporters: int
-    tenant: str
 
 
 class Confirmation(TypedDict, total=False):
@@ -546,6 +511,13 @@ class IssuedKey(_IssuedKey, total=False):
     state: Literal['valid', 'invited', 'ended', 'replaced', 'expired', 'revoked']
     used_at: str
     warning: str
+
+
+class ItemDifference(TypedDict):
+    after: Dict[str, Any]
+    before: Dict[str, Any]
+    id: str
+    tenant: str
 
 
 class _ItemStanding(TypedDict):
@@ -1098,11 +1070,6 @@ class Rebuild(_Rebuild, total=False):
     what_if: bool
 
 
-class RebuildImpact(TypedDict):
-    answers: AnswerImpact
-    confidence: ConfidenceImpact
-
-
 class _RebuildPlan(TypedDict):
     active: int
     bytes: int
@@ -1135,16 +1102,14 @@ class RebuildProgress(TypedDict):
 
 class RebuildReport(TypedDict):
     against: int
-    changed: Dict[str, int]
-    checksums: Dict[str, str]
-    impact: RebuildImpact
+    checksum: str
+    differences: List[ItemDifference]
+    differing: int
     intended: List[str]
     items: int
-    overlap: float
     passed: bool
     repair: bool
-    rows: Dict[str, int]
-    searches: int
+    unintended: int
     version: int
     wrong: List[str]
 

@@ -348,13 +348,6 @@ export interface paths {
         /** See how the projections do */
         get: operations["projections"];
     };
-    "/v1/projections/{name}/history": {
-        /**
-         * See what happened to a projection, and who asked for it
-         * @description Every stage of every rebuild, every switch and every way back, newest first. For root.
-         */
-        get: operations["see-projection-history"];
-    };
     "/v1/projections/{name}/quarantine": {
         /**
          * See which streams a background projection passes over, and why
@@ -747,38 +740,6 @@ export interface components {
              */
             until?: string;
         };
-        AnswerImpact: {
-            /**
-             * Format: int64
-             * @description Answers that begin with another item.
-             */
-            first: number;
-            /** @description The ten that differ most. */
-            most: components["schemas"]["AnswerMove"][];
-            /**
-             * Format: int64
-             * @description Answers that have other items among their first ten.
-             */
-            others: number;
-            /**
-             * Format: int64
-             * @description Answers that have the same items in another order.
-             */
-            reordered: number;
-        };
-        AnswerMove: {
-            after: string[];
-            /** @description Ids of the first hits. */
-            before: string[];
-            /** @description The item whose task was searched for. */
-            id: string;
-            /**
-             * Format: double
-             * @description The share of items that both have.
-             */
-            same: number;
-            tenant: string;
-        };
         Assignment: {
             /**
              * @example [
@@ -881,41 +842,6 @@ export interface components {
             items: number;
             /** Format: double */
             to: number;
-        };
-        ConfidenceImpact: {
-            after: number[];
-            /** @description Items by tenths of confidence: 0 to 0.1, and so on. */
-            before: number[];
-            /**
-             * Format: int64
-             * @description That answers may contain.
-             */
-            items: number;
-            /** Format: int64 */
-            lowered: number;
-            /**
-             * Format: double
-             * @description By how much it moves, up or down, where it moves.
-             */
-            mean: number;
-            /** @description The ten that move farthest. */
-            most: components["schemas"]["ConfidenceMove"][];
-            /** Format: int64 */
-            raised: number;
-        };
-        ConfidenceMove: {
-            /** Format: double */
-            after: number;
-            /** Format: double */
-            before: number;
-            /** Format: int64 */
-            harmful: number;
-            /** Format: int64 */
-            helpful: number;
-            id: string;
-            /** Format: int64 */
-            stale_reporters: number;
-            tenant: string;
         };
         Confirmation: {
             reason?: string;
@@ -1627,6 +1553,18 @@ export interface components {
             used_at?: string;
             /** @description That the directory does not know the subject. */
             warning?: string;
+        };
+        ItemDifference: {
+            /** @description The row of the version that was built, likewise. */
+            after: {
+                [key: string]: unknown;
+            };
+            /** @description The row of the version that is read, without what people wrote; null when it has none. */
+            before: {
+                [key: string]: unknown;
+            };
+            id: string;
+            tenant: string;
         };
         ItemStanding: {
             /**
@@ -2508,10 +2446,6 @@ export interface components {
             /** @description It was built only to be compared, and is thrown away. */
             what_if?: boolean;
         };
-        RebuildImpact: {
-            answers: components["schemas"]["AnswerImpact"];
-            confidence: components["schemas"]["ConfidenceImpact"];
-        };
         RebuildPlan: {
             /**
              * Format: int64
@@ -2546,7 +2480,7 @@ export interface components {
             projection: string;
             /**
              * Format: double
-             * @description An estimate, from a sample of the log; 0 when there is nothing to sample.
+             * @description An estimate.
              */
             seconds: number;
             /** @description What it would be computed with. */
@@ -2614,40 +2548,30 @@ export interface components {
              * @description The version that it was compared with.
              */
             against: number;
-            /** @description Items that differ from the other version, by column. */
-            changed: {
-                [key: string]: number;
-            };
-            /** @description By table: the sum of the rows' hashes, whatever their order. */
-            checksums: {
-                [key: string]: string;
-            };
-            /** @description Whose confidence moves, and which answers differ. */
-            impact: components["schemas"]["RebuildImpact"];
+            /** @description The sum of the hashes of all rows, whatever their order. */
+            checksum: string;
+            /** @description The first 100 items that differ, the unintended before the others. */
+            differences: components["schemas"]["ItemDifference"][];
+            /**
+             * Format: int64
+             * @description Items that differ from the other version.
+             */
+            differing: number;
             /** @description Columns that are meant to differ. */
             intended: string[];
             /** Format: int64 */
             items: number;
-            /**
-             * Format: double
-             * @description Of the first ten hits of searches by the items' own tasks.
-             */
-            overlap: number;
             passed: boolean;
             /** @description Differences are reported, and not refused. */
             repair: boolean;
-            /** @description By table. */
-            rows: {
-                [key: string]: number;
-            };
             /**
              * Format: int64
-             * @description How many were made.
+             * @description Those of them that differ in more than the change intends.
              */
-            searches: number;
+            unintended: number;
             /** Format: int64 */
             version: number;
-            /** @description Rows that are not what an independent fold of the log gives, the first few. */
+            /** @description Items that are not what an independent fold of the log gives, the first few. */
             wrong: string[];
         };
         Redaction: {
@@ -4521,28 +4445,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["Projections"];
-                };
-            };
-        };
-    };
-    "see-projection-history": {
-        parameters: {
-            query?: {
-                /** @description 1 to 500, the newest; 100 if left out. */
-                limit?: number;
-                /** @description next_cursor of the page before, for what is older. */
-                cursor?: string;
-            };
-            path: {
-                /** @description The projection's name. */
-                name: string;
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                content: {
-                    "application/json": components["schemas"]["PageEvent"];
                 };
             };
         };

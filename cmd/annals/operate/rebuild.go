@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/annals-kb/annals/cmd/annals/record"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -28,7 +26,6 @@ type RebuildCommand struct {
 	Plan     bool `xor:"what"`
 	Status   bool `xor:"what"`
 	Watch    bool `xor:"what"`
-	History  bool `xor:"what"`
 	Cancel   bool `xor:"what"`
 	Rollback bool `xor:"what"`
 	Retire   bool `xor:"what"`
@@ -49,7 +46,7 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	builds := !r.Plan && !r.Status && !r.Watch && !r.History && !r.Cancel && !r.Rollback && !r.Retire
+	builds := !r.Plan && !r.Status && !r.Watch && !r.Cancel && !r.Rollback && !r.Retire
 	if (r.WhatIf || r.Repair || r.Confidence != "") && !builds && !r.Plan {
 		return terminal.Wrong("annals rebuild --help shows how",
 			"--what-if, --repair and --confidence say what to build: they go with a rebuild or its --plan")
@@ -72,8 +69,6 @@ func (r *RebuildCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return r.showStatus(ctx, c, server)
 	case r.Watch:
 		return r.wait(ctx, c, server, 0)
-	case r.History:
-		return r.showHistory(ctx, c, server)
 	case r.Cancel:
 		var ended api.Rebuild
 		return r.Answer(ctx, c, r.request(http.MethodDelete, "rebuild"), &ended, func() error {
@@ -271,35 +266,4 @@ func (r *RebuildCommand) showStatus(ctx context.Context, c *terminal.Console, se
 	}
 	c.Say("")
 	return last.print(c)
-}
-
-// shownEvents is how many of a projection's newest events are shown.
-const shownEvents = 100
-
-// showHistory shows the events of the projection, oldest first.
-func (r *RebuildCommand) showHistory(ctx context.Context, c *terminal.Console, server *client.Client) error {
-	q := r.request(http.MethodGet, "history")
-	q.Query.Set("limit", strconv.Itoa(shownEvents))
-	var page api.Page[terminal.Kept[record.Event]]
-	if _, err := server.Do(ctx, q, &page); err != nil {
-		return err
-	}
-	slices.Reverse(page.Items)
-	if c.JSON {
-		return c.Document(map[string]any{"items": page.Items})
-	}
-	if len(page.Items) == 0 {
-		c.Say("%s has never been rebuilt", r.Projection)
-		return nil
-	}
-	rows := terminal.NewTable("WHEN", "VERSION", "WHAT", "WHO", "DETAILS")
-	for _, item := range page.Items {
-		e := item.Value
-		data, _ := terminal.Decoded(e.Data).(map[string]any)
-		version := data["version"]
-		delete(data, "version")
-		rows.Row(e.RecordedAt, version, e.What(), e.Who(), terminal.Joined(" · ", terminal.Plain(data), e.Reason))
-	}
-	c.Table(rows)
-	return nil
 }

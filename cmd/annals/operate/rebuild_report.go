@@ -3,9 +3,6 @@ package operate
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -31,17 +28,7 @@ func (r rebuild) whatIfEnded() bool { return r.WhatIf && r.State == "retired" &&
 
 // repaired tells whether this version replaced a wrong one.
 func (r rebuild) repaired() bool {
-	return r.Version == r.Active && r.Report != nil && r.Report.Repair && changedUnasked(*r.Report)
-}
-
-// changedUnasked tells whether the versions differ in something that the change does not intend.
-func changedUnasked(r api.RebuildReport) bool {
-	for column := range r.Changed {
-		if !slices.Contains(r.Intended, column) {
-			return true
-		}
-	}
-	return false
+	return r.Version == r.Active && r.Report != nil && r.Report.Repair && r.Report.Unintended > 0
 }
 
 func (r rebuild) whyFailed() string {
@@ -55,7 +42,7 @@ func (r rebuild) verdict() error {
 		return nil
 	}
 	fix := "see above and the server's log, then: annals rebuild " + r.Projection
-	if r.Report != nil && len(r.Report.Wrong) == 0 && changedUnasked(*r.Report) {
+	if r.Report != nil && len(r.Report.Wrong) == 0 && r.Report.Unintended > 0 {
 		fix = fmt.Sprintf("the new version is what the log says, and version %d is not: annals rebuild %s --repair "+
 			"switches all the same",
 			r.Active, r.Projection)
@@ -71,9 +58,6 @@ func (r rebuild) print(c *terminal.Console) error {
 	}
 	if r.Report != nil {
 		printReport(c, *r.Report)
-		if i := r.Report.Impact; r.WhatIf || len(i.Confidence.Most)+len(i.Answers.Most) > 0 {
-			printImpact(c, *r.Report)
-		}
 	}
 	switch {
 	case r.whatIfEnded() && r.Report.Passed:
@@ -103,31 +87,28 @@ func printReport(c *terminal.Console, r api.RebuildReport) {
 	} else {
 		c.Say("%s: %s items", terminal.Red.Render("not verified"), humanize.Comma(r.Items))
 	}
-	rows := terminal.NewTable("TABLE", "ROWS", "CHECKSUM")
-	for _, table := range slices.Sorted(maps.Keys(r.Rows)) {
-		rows.Row(table, r.Rows[table], r.Checksums[table])
-	}
-	c.Table(rows)
+	c.Say("checksum of all rows: %s", r.Checksum)
 	for _, wrong := range r.Wrong {
 		c.Say("%s %s", terminal.Red.Render("wrong"), wrong)
 	}
-	if len(r.Changed) == 0 {
+	if r.Differing == 0 {
 		c.Say("no item differs from version %d", r.Against)
 		return
 	}
-	c.Say("compared with version %d:", r.Against)
-	changes := terminal.NewTable("CHANGED", "ITEMS", "")
-	for _, column := range slices.Sorted(maps.Keys(r.Changed)) {
-		intention := terminal.Red.Render("not intended")
-		switch {
-		case slices.Contains(r.Intended, column):
-			intention = terminal.Green.Render("intended")
-		case r.Repair:
-			intention = terminal.Amber.Render("repaired")
-		}
-		changes.Row(columnName(column), r.Changed[column], intention)
+	unintended := "not intended"
+	if r.Repair {
+		unintended = "repaired"
 	}
-	c.Table(changes)
+	counts := terminal.NewTable("", "ITEMS")
+	counts.Row(fmt.Sprintf("differ from version %d", r.Against), r.Differing)
+	counts.Row(unintended, r.Unintended)
+	c.Table(counts)
+	rows := terminal.NewTable("ITEM", "BEFORE", "AFTER")
+	for _, d := range r.Differences {
+		shown := d.Columns()
+		rows.Row(itemName(d.Tenant, d.ID), shown[0], shown[1])
+	}
+	c.Table(rows)
 }
 
 // columnName describes a column of a projection.
@@ -136,56 +117,6 @@ func columnName(column string) string {
 		return "confidence once a confirmation has expired"
 	}
 	return strings.ReplaceAll(column, "_", " ")
-}
-
-// printImpact shows the changed confidences and answers.
-func printImpact(c *terminal.Console, r api.RebuildReport) {
-	printConfidence(c, r.Impact.Confidence, r.Changed["confidence"])
-	c.Say("searches by the items' own tasks: %.0f %% of the first ten hits are the same, of %d", percent(r.Overlap),
-		r.Searches)
-	a := r.Impact.Answers
-	if len(a.Most) == 0 {
-		return
-	}
-	sums := terminal.NewTable("", "")
-	sums.Row("other items", a.Others)
-	sums.Row("another order", a.Reordered)
-	sums.Row("another first hit", a.First)
-	c.Table(sums)
-	c.Note("--json has the hits that differ")
-}
-
-// percent is a share in whole percent, rounded down: 100 means all.
-func percent(share float64) float64 {
-	const rounding = 1e-9
-	return math.Floor(100*share + rounding)
-}
-
-// printConfidence shows the changed confidences among those that differ. Forgotten items are in no answer.
-func printConfidence(c *terminal.Console, m api.ConfidenceImpact, differ int64) {
-	sums := terminal.NewTable("", "")
-	sums.Row("items in answers", m.Items)
-	sums.Row("confidence raised", m.Raised)
-	sums.Row("confidence lowered", m.Lowered)
-	if gone := differ - m.Raised - m.Lowered; gone > 0 {
-		sums.Row("forgotten or erased", humanize.Comma(gone)+", in no answer")
-	}
-	if m.Raised+m.Lowered > 0 {
-		sums.Row("moved on average by", fmt.Sprintf("%.2f", m.Mean))
-	}
-	c.Table(sums)
-	if m.Raised+m.Lowered == 0 {
-		return
-	}
-	rows := terminal.NewTable("MOVES MOST", "BEFORE", "AFTER", "VOTES")
-	for _, move := range m.Most {
-		votes := fmt.Sprintf("%d for, %d against", domain.Rating{Helpful: move.Helpful}.Others(), move.Harmful)
-		if move.Reporters > 0 {
-			votes += fmt.Sprintf(", stale to %d", move.Reporters)
-		}
-		rows.Row(itemName(move.Tenant, move.ID), fmt.Sprintf("%.3f", move.Before), fmt.Sprintf("%.3f", move.After), votes)
-	}
-	c.Table(rows)
 }
 
 // itemName names an item, with its tenant unless it is the default one.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
-	"github.com/annals-kb/annals/http/servertest"
 )
 
 // An older version is written for a moment more after a rollback to another, and is not where the next one leads to.
@@ -52,13 +51,5 @@ func TestAPlanNamesTheDiskAndWhatDiffers(t *testing.T) {
 	want := "will differ from version 1: confidence, confidence once a confirmation has expired\n"
 	if !strings.HasSuffix(said, want) {
 		t.Errorf("got %s, want %s", said, want)
-	}
-}
-
-// What is nearly all is not all.
-func TestSharesAreNotRoundedUp(t *testing.T) {
-	t.Parallel()
-	for share, want := range map[float64]float64{0.996: 99, 0.58: 58, 1: 100} {
-		servertest.Same(t, percent(share), want, share)
 	}
 }

@@ -48,8 +48,8 @@ func (c *core) surface() annalshttp.Config {
 			operate.Projections{
 				Rebuilder:  offered[operate.Rebuilder](c),
 				Background: projections.Background{Followers: c.followers, Past: c.reader.Past},
-				Inline:     present{c}, Log: c.log.Finder,
-				Proof: offered[proofs.Prover](c), // part: proofs
+				Inline:     present{c},
+				Proof:      offered[proofs.Prover](c), // part: proofs
 			},
 			operate.Debug{Warnings: c.cfg.warned.text},
 		},
