@@ -144,7 +144,7 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 				}
 				w.Reader() // which has the tables of the past
 				checked := Must(projections.Check(t.Context(), db, projections.Settings{}, nil))(t)
-				if want := fmt.Sprintf("tenant %s, item c: its row of knowledge cannot be read",
+				if want := fmt.Sprintf("tenant %s, item c: its rows or words are not what the log says",
 					w.By.Tenant); !slices.Contains(checked.Wrong, want) {
 					t.Errorf("the check says %q, want %q", checked.Wrong, want)
 				}
