@@ -36,7 +36,9 @@ const never = math.MaxInt64
 
 // revision is the command of a patch. It merges tags and meta with those of the item; then the command is for that
 // revision only.
-func (s *Server) revision(ctx context.Context, c *serve.Call, t domain.Target, change serve.Patch) (domain.Command, error) {
+func (s *Server) revision(
+	ctx context.Context, c *serve.Call, t domain.Target, change serve.Patch,
+) (domain.Command, error) {
 	var found domain.Problems
 	command := change.Command(t, &found)
 	if change.Merges() {

@@ -50,7 +50,7 @@ func TestGuessingAtKeysIsSlow(t *testing.T) {
 }
 
 func TestNobodyIsLockedOutByWhatOthersGuess(t *testing.T) {
-	EachWith(t, guessed, func(t *testing.T, w *World) {
+	EachWith(t, guessed, func(_ *testing.T, w *World) {
 		who := func(key string) *Answer { return w.Ask("GET", "/v1/whoami", nil, Bearer(key)) }
 		unused, used, victim := w.Given(RootKey, Object{"subject": "user:a"}), w.Given(RootKey, Object{"subject": "user:b"}), w.Given(RootKey, Object{"subject": "user:c"})
 		who(used).Want(http.StatusOK)

@@ -70,7 +70,7 @@ func TestASessionIsItsKeyUntilTheKeyIsRevoked(t *testing.T) {
 }
 
 func TestASessionEndsAfterTwelveHoursOrWithItsKey(t *testing.T) {
-	EachWith(t, guessed, func(t *testing.T, w *World) {
+	EachWith(t, guessed, func(_ *testing.T, w *World) {
 		mia := w.Given(RootKey, Object{"subject": "user:mia"})
 		token := loggedIn(w, mia)
 		rotated := w.Ask("POST", "/v1/keys/"+PrefixOf(mia)+"/rotate", Object{"overlap": 3600}, Bearer(RootKey)).Want(http.StatusCreated).JSON()

@@ -133,7 +133,7 @@ func scopeOf(i int) domain.Scope {
 // load writes many items into the tables themselves: sooner than a log would. Every other one says
 // "server", one in 500 "tomato".
 func load(w *World) {
-	w.Helper()
+	w.T.Helper()
 	if w.DB.Engine == database.Postgres {
 		for _, table := range []string{
 			"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports", "meaning_1", "vectors_1",
@@ -142,13 +142,13 @@ func load(w *World) {
 		}
 	}
 	for chunk := range slices.Chunk(slices.Collect(upTo(many)), 1000) {
-		NoError(w, w.DB.Transact(w.Context(), func(ctx context.Context, tx bun.Tx) error {
+		NoError(w.T, w.DB.Transact(w.T.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return errors.Join(loadItems(ctx, w, tx, chunk), loadMeaning(ctx, w, tx, chunk))
 		}))
 	}
 	w.Base.Indexer.MaxChanges = 0
 	for range 200 {
-		NoError(w, w.Base.Indexer.IndexWords(w.Context()))
+		NoError(w.T, w.Base.Indexer.IndexWords(w.T.Context()))
 	}
 }
 

@@ -27,7 +27,7 @@ func TestVersionsOfAServerThatIsReadOnlyStayAsTheyAre(t *testing.T) {
 	}
 	readOnly(" SET default_transaction_read_only = on")
 	for name, change := range map[string]func() error{
-		"rebuild":  func() error { _, err := r.Start(t.Context(), domain.RebuildOrder{}); return err },
+		"rebuild":  func() error { _, err := r.Rebuilder.Start(t.Context(), domain.RebuildOrder{}); return err },
 		"rollback": func() error { _, err := r.Base.Versions.Rollback(t.Context()); return err },
 		"retire":   func() error { return r.Base.Versions.Retire(t.Context()) },
 	} {

@@ -187,7 +187,8 @@ func (m *Model) refused(failed *endpoint.Error) error {
 		}
 		return fmt.Errorf("%w: %s %s, %w: set ANNALS_LLM_KEY to one that it takes", errKey, m.config.URL, does, failed)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%w: %s forbids it, %w: see what the key may do (ANNALS_LLM_KEY)", errSettings, m.config.URL, failed)
+		return fmt.Errorf("%w: %s forbids it, %w: see what the key may do (ANNALS_LLM_KEY)",
+			errSettings, m.config.URL, failed)
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%w: %s has no such thing, %w: check ANNALS_LLM_URL, to which /chat/completions is appended, "+
 			"and ANNALS_LLM_MODEL",

@@ -27,7 +27,7 @@ func TestWhatElseIsInTheLogDoesNotConcernKnowledge(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := NewRebuilding(t, db, projections.Settings{Embedder: Tiny{}})
-		r.SliceStreams, r.BatchRows = 2, 3
+		r.Rebuilder.SliceStreams, r.Rebuilder.BatchRows = 2, 3
 		for i := range 7 { // a tenant with nothing else, too
 			r.Submit(Elsewhere(fmt.Sprint("before-", i), 1))
 			r.In("other").Submit(Elsewhere(fmt.Sprint("other-", i), 1))

@@ -147,7 +147,8 @@ func (s *Stage) readItems(w Wanted) rows.Read {
 			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
 			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
 	}
-	return rows.ReadEach(rows.LookUp(rows.Select(s.tx), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id"), each)
+	q := rows.LookUp(rows.Select(s.tx), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id")
+	return rows.ReadEach(q, each)
 }
 
 func (s *Stage) readHolders(w Wanted) rows.Read {

@@ -112,7 +112,7 @@ func TestASearchOfThePastIsRankedAsItWouldHaveBeen(t *testing.T) {
 			position := head * rapid.Int64Range(2, 8).Draw(rt, "eighths") / 8
 			truth, known := truths[position]
 			if !known {
-				truth = w.Known(w.ItemsAt(position))
+				truth = Known(w.World, w.ItemsAt(position))
 				forgetMissing(w, truth)
 				truths[position] = truth
 			}

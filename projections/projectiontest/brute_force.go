@@ -29,11 +29,11 @@ type known struct {
 // Everything is what the world's tenant knows by now.
 func (w *World) Everything() Everything {
 	w.T.Helper()
-	return w.Known(w.Items())
+	return Known(w, w.Items())
 }
 
 // Known is items with what there is to compare.
-func (w *World) Known(items map[string]*domain.Knowledge) Everything {
+func Known(w *World, items map[string]*domain.Knowledge) Everything {
 	w.T.Helper()
 	all := Everything{}
 	for id, item := range items {

@@ -114,12 +114,12 @@ func (w *World) RememberOddly() {
 var MinScore = embedding.Builtin{}.Calibration().MinScore
 
 func Listed(hits []domain.Found) string {
-	var lines string
+	var lines strings.Builder
 	for _, hit := range hits {
-		lines += fmt.Sprintf("\n  %-4s %.3f = %.3f, %.3f; %.3f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical,
+		fmt.Fprintf(&lines, "\n  %-4s %.3f = %.3f, %.3f; %.3f %s %v", hit.ID, hit.Score, hit.Semantic, hit.Lexical,
 			hit.Weight, hit.Scope, hit.Best)
 	}
-	return lines
+	return lines.String()
 }
 
 func SearchableScopes(hits []domain.Hit) []domain.Found {

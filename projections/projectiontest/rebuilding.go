@@ -22,9 +22,9 @@ import (
 // Rebuilding is a world with a rebuilder, which can be met at every stage.
 type Rebuilding struct {
 	*World
-	*rebuild.Rebuilder
-	stages *stageHandler
-	Clock  *movableClock
+	Rebuilder *rebuild.Rebuilder
+	stages    *stageHandler
+	Clock     *movableClock
 }
 
 // EachRebuilding is [Each] with a rebuilder.
@@ -47,7 +47,7 @@ func NewRebuildingWith(
 	settings.Logger, settings.Now = slog.New(r.stages), r.Clock.now
 	r.World = NewWorldWith(t, db, settings, options)
 	r.Rebuilder = rebuild.New(r.Base.Versions, r.Base.Models, r.Log, r.Followers)
-	t.Cleanup(r.Close)
+	t.Cleanup(r.Rebuilder.Close)
 	return r
 }
 
@@ -59,7 +59,7 @@ func (r *Rebuilding) Run() domain.Rebuild {
 
 func (r *Rebuilding) RunFor(order domain.RebuildOrder) domain.Rebuild {
 	r.T.Helper()
-	Must(r.Start(r.T.Context(), order))(r.T)
+	Must(r.Rebuilder.Start(r.T.Context(), order))(r.T)
 	return r.Ended()
 }
 
@@ -82,7 +82,7 @@ func (r *Rebuilding) Ended() domain.Rebuild {
 	r.T.Helper()
 	ctx, cancel := context.WithTimeout(r.T.Context(), 5*time.Minute)
 	defer cancel()
-	NoError(r.T, r.Wait(ctx))
+	NoError(r.T, r.Rebuilder.Wait(ctx))
 	return r.Last()
 }
 

@@ -39,14 +39,14 @@ func (s *Statements) During(do func()) []Query {
 	defer s.mu.Unlock()
 	var queries []Query
 	for _, sent := range s.sent {
-		settings := ""
+		settings := []string{""}
 		for text := range strings.SplitSeq(sent, ";\n") {
 			text = strings.TrimSpace(text)
 			switch verb, _, _ := strings.Cut(text, " "); verb {
 			case "SET":
-				settings += text + ";\n"
+				settings = append(settings[:len(settings)-1], text, "")
 			case "SELECT", "WITH", "DELETE", "UPDATE":
-				queries = append(queries, Query{settings, text})
+				queries = append(queries, Query{strings.Join(settings, ";\n"), text})
 			}
 		}
 	}

@@ -23,7 +23,7 @@ import (
 
 // World is a log with its projections on a database of its own.
 type World struct {
-	*testing.T
+	T         *testing.T
 	DB        *database.DB
 	Log       *events.Log
 	Followers *follow.Followers

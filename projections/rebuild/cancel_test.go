@@ -17,14 +17,14 @@ import (
 func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
 		r.RememberMany(200, "retry with backoff")
-		r.SliceStreams, r.BatchRows = 20, 100
-		if err := r.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
+		r.Rebuilder.SliceStreams, r.Rebuilder.BatchRows = 20, 100
+		if err := r.Rebuilder.Cancel(t.Context()); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("cancelling nothing: got %v", err)
 		}
 		for i, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 			cancelled := make(chan error, 1)
 			r.During(stage, func(ctx context.Context) {
-				go func() { cancelled <- r.Cancel(t.Context()) }()
+				go func() { cancelled <- r.Rebuilder.Cancel(t.Context()) }()
 				<-ctx.Done() // Cancel has asked
 			})
 			last := r.Run()
@@ -42,12 +42,12 @@ func TestARebuildIsCancelledAtAnyStage(t *testing.T) {
 
 // interrupt begins a rebuild, and ends its process at a stage.
 func interrupt(r *Rebuilding, stage string, order domain.RebuildOrder) {
-	r.Helper()
+	r.T.Helper()
 	reached := make(chan struct{})
 	r.During(stage, func(ctx context.Context) { close(reached); <-ctx.Done() })
-	Must(r.Start(r.Context(), order))(r)
+	Must(r.Rebuilder.Start(r.T.Context(), order))(r.T)
 	<-reached
-	r.Close()
+	r.Rebuilder.Close()
 }
 
 func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAnInterruptedRebuildGoesOnInAnotherProcess(t *testing.T) {
 		if last := one.Last(); last.State != "catching_up" || last.Progress == nil || last.Progress.Streams != 200 {
 			t.Errorf("after its process ended: %+v, want it as it was", last)
 		}
-		NoError(t, other.Resume(t.Context()))
+		NoError(t, other.Rebuilder.Resume(t.Context()))
 		other.IsActive(other.Ended(), 2)
 	})
 }
@@ -78,7 +78,7 @@ func TestALostLeaseInterruptsARebuild(t *testing.T) {
 			t.Errorf("version %d is %s: %s, want it interrupted", last.Version, last.State, last.Error)
 		}
 		other := NewRebuilding(t, db, projections.Settings{})
-		NoError(t, other.Resume(t.Context()))
+		NoError(t, other.Rebuilder.Resume(t.Context()))
 		other.IsActive(other.Ended(), 2)
 	})
 }
@@ -90,7 +90,7 @@ func TestARebuildIsCancelledByAnotherProcess(t *testing.T) {
 		one, other := NewRebuilding(t, db, projections.Settings{}), NewRebuilding(t, db, projections.Settings{})
 		one.Remember("item", "retry with backoff", "team:pay")
 		one.At("verifying", func() {
-			Report(t, other.Cancel(t.Context()))
+			Report(t, other.Rebuilder.Cancel(t.Context()))
 		})
 		if last := one.Run(); last.State != "retired" || last.Active != 1 {
 			t.Errorf("version %d is %s: %s, want it cancelled", last.Version, last.State, last.Error)

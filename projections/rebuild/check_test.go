@@ -61,7 +61,7 @@ func TestWhatIsAnsweredIsComparedWithTheLog(t *testing.T) {
 				t.Errorf("the check says\n%s\nwant %q", wrong, named)
 			}
 		}
-		Must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		Must(r.Rebuilder.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		r.IsActive(r.Ended(), 3)
 	})
 }

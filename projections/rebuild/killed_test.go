@@ -108,7 +108,7 @@ func rebuildAsChild(t *testing.T, url string) {
 	say := databasetest.Saying(t)
 	soon := events.Options{Lease: 200 * time.Millisecond} // the lease of a killed process ends
 	r := NewRebuildingWith(t, databasetest.Open(t, url), projections.Settings{}, soon)
-	r.SliceStreams, r.BatchRows = 50, 300
+	r.Rebuilder.SliceStreams, r.Rebuilder.BatchRows = 50, 300
 	for _, stage := range []string{"building", "indexing", "catching_up", "verifying", "ready"} {
 		r.At(stage, func() { say("stage " + stage) })
 	}
@@ -118,7 +118,7 @@ func rebuildAsChild(t *testing.T, url string) {
 		switch {
 		case errors.Is(err, domain.ErrNotFound):
 			// The lease of the process before may not have ended yet.
-			if _, err := r.Start(t.Context(), domain.RebuildOrder{}); err != nil && !errors.Is(err, domain.ErrConflict) {
+			if _, err := r.Rebuilder.Start(t.Context(), domain.RebuildOrder{}); err != nil && !errors.Is(err, domain.ErrConflict) {
 				t.Fatal(err)
 			}
 		case err != nil:
@@ -128,9 +128,9 @@ func rebuildAsChild(t *testing.T, url string) {
 		case last.State == "failed" || last.State == "retired":
 			t.Fatalf("version %d is %s: %s %+v", last.Version, last.State, last.Error, last.Report)
 		default:
-			NoError(t, r.Resume(t.Context()))
+			NoError(t, r.Rebuilder.Resume(t.Context()))
 		}
-		NoError(t, r.Wait(t.Context()))
+		NoError(t, r.Rebuilder.Wait(t.Context()))
 		return false
 	})
 	say("done")
@@ -158,8 +158,8 @@ func TestARebuildThatIsHeldUpGoesOnInAnotherProcess(t *testing.T) {
 	}
 	NoError(t, child.Pause())
 	databasetest.Until(t, "it goes on", func() bool {
-		NoError(t, r.Resume(t.Context()))
-		_, running := r.Progress()
+		NoError(t, r.Rebuilder.Resume(t.Context()))
+		_, running := r.Rebuilder.Progress()
 		return running || r.Last().State == "active"
 	})
 	r.IsActive(r.Ended(), 2)
@@ -181,8 +181,8 @@ func beHeldUp(t *testing.T, url string) {
 		err := stuck(t.Context(), r, func() { say("in the middle of a step") }, 20*time.Second)
 		t.Log(err)
 	})
-	Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
-	NoError(t, r.Wait(t.Context()))
+	Must(r.Rebuilder.Start(t.Context(), domain.RebuildOrder{}))(t)
+	NoError(t, r.Rebuilder.Wait(t.Context()))
 	say("ended")
 }
 
@@ -215,7 +215,7 @@ func TestARebuildIsCancelledThoughAnotherProcessIsInTheMiddleOfAStep(t *testing.
 			if last := other.Last(); last.Progress == nil || last.Progress.Phase != "indexing" {
 				t.Errorf("another process sees %+v, want it building indexes", last.Progress)
 			}
-			Report(t, other.Cancel(t.Context()))
+			Report(t, other.Rebuilder.Cancel(t.Context()))
 			if err := <-done; err == nil {
 				t.Error("the step was waited for")
 			}

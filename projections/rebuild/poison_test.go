@@ -69,7 +69,7 @@ func TestAPoisonEventEndsARebuildAndIsNamed(t *testing.T) {
 		}
 		start := func() {
 			t.Helper()
-			Must(r.Start(t.Context(), domain.RebuildOrder{}))(t)
+			Must(r.Rebuilder.Start(t.Context(), domain.RebuildOrder{}))(t)
 		}
 		r.At("catching_up", func() {
 			r.Remember("late", "lesson learnt meanwhile", "team:pay")

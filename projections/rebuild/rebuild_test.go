@@ -67,7 +67,7 @@ func runMeeting(r *Rebuilding, happen func(), stages ...string) domain.Rebuild {
 	for _, stage := range stages {
 		r.At(stage, func() { met <- struct{}{}; <-goOn })
 	}
-	Must(r.Start(r.T.Context(), domain.RebuildOrder{}))(r.T)
+	Must(r.Rebuilder.Start(r.T.Context(), domain.RebuildOrder{}))(r.T)
 	for range stages {
 		select {
 		case <-met:

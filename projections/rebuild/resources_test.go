@@ -31,7 +31,7 @@ func TestARebuildThatADiskHasNoRoomForIsRefused(t *testing.T) {
 		}))
 	}
 	room("1") // that is: no more than there are
-	_, err := r.Start(t.Context(), domain.RebuildOrder{})
+	_, err := r.Rebuilder.Start(t.Context(), domain.RebuildOrder{})
 	told, is := errors.AsType[*domain.Refusal](err)
 	if !is || !errors.Is(err, domain.ErrFull) || !errors.Is(err, database.ErrFull) || told.Fix == "" {
 		t.Errorf("got %v", err)

@@ -81,7 +81,7 @@ func TestAnotherPolicyExcusesNothingElse(t *testing.T) {
 
 func TestAPolicyThatNobodyKnowsIsRefused(t *testing.T) {
 	EachLived(t, func(t *testing.T, r *Rebuilding) {
-		_, err := r.Start(t.Context(), domain.RebuildOrder{Confidence: "gut feeling"})
+		_, err := r.Rebuilder.Start(t.Context(), domain.RebuildOrder{Confidence: "gut feeling"})
 		if invalid, ok := errors.AsType[*domain.Invalid](err); !ok || invalid.Problems[0].Field != "confidence" {
 			t.Errorf("got %v, want the field named", err)
 		}

@@ -150,12 +150,12 @@ func TestARepairAcceptsWhatTheActiveVersionHasBecome(t *testing.T) {
 		r.Corrupt("UPDATE knowledge_1 SET helpful = 99 WHERE id = 'item-1'; DELETE FROM knowledge_1_votes; DELETE FROM " +
 			"knowledge_1 WHERE id = 'item-2'")
 		r.At("verifying", func() { r.Corrupt("UPDATE knowledge_2 SET helpful = 98 WHERE id = 'item-1'") })
-		Must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		Must(r.Rebuilder.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		if last := r.Ended(); last.State != "failed" || last.Active != 1 {
 			t.Errorf("got version %d %s, want the gate closed for what the log does not say", last.Version, last.State)
 		}
 		r.At("verifying", nil)
-		Must(r.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
+		Must(r.Rebuilder.Start(t.Context(), domain.RebuildOrder{Repair: true}))(t)
 		last := r.Ended()
 		if last.State != "active" || last.Report.Unintended != 3 {
 			t.Errorf("got version %d %s (%s) with %+v, want it switched to and the changes named", last.Version, last.State,

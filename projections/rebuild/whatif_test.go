@@ -116,7 +116,7 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 				if last := r.Last(); !last.WhatIf || last.Progress == nil {
 					t.Fatalf("got %+v, want a what-if that is not finished", last)
 				}
-				NoError(t, r.Resume(t.Context()))
+				NoError(t, r.Rebuilder.Resume(t.Context()))
 				if last := r.Last(); last.State != "retired" || last.Progress != nil {
 					t.Errorf("got %+v, want it given up", last)
 				}
@@ -137,7 +137,7 @@ func TestAWhatIfThatWasInterruptedIsThrownAway(t *testing.T) {
 func TestAnInterruptedRebuildIsNotTakenForAnotherOrder(t *testing.T) {
 	eachContested(t, func(t *testing.T, r *Rebuilding) {
 		interrupt(NewRebuilding(t, r.DB, projections.Settings{}), "catching_up", domain.RebuildOrder{})
-		if _, err := r.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
+		if _, err := r.Rebuilder.Start(t.Context(), whatIf); !errors.Is(err, domain.ErrConflict) {
 			t.Errorf("a what-if while a rebuild waits: got %v", err)
 		}
 		r.IsActive(r.Run(), 2)

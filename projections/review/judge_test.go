@@ -14,28 +14,28 @@ import (
 
 // judgedBy lets a model decide that writes an answer about the notes that it gets.
 func (w *world) judgedBy(answer func(notes string) string) {
-	w.Helper()
+	w.T.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Messages []struct{ Content string } `json:"messages"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Messages) != 2 && len(asked.Messages) != 3 { // again
-			w.Errorf("asked %+v, %v", asked, err)
+			w.T.Errorf("asked %+v, %v", asked, err)
 			return
 		}
 		err := json.NewEncoder(rw).Encode(map[string]any{"choices": []any{map[string]any{
 			"message": map[string]any{"content": answer(asked.Messages[1].Content)},
 		}}})
 		if err != nil {
-			w.Error(err)
+			w.T.Error(err)
 		}
 	}))
-	w.Cleanup(server.Close)
+	w.T.Cleanup(server.Close)
 	var config extraction.ModelConfig
 	config.URL, config.Model, config.MinBackoff = server.URL, "test", time.Millisecond
 	model, err := extraction.NewModel(config)
 	if err != nil {
-		w.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.proposer.Judge = model
 }
@@ -46,7 +46,7 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 		w.judgedBy(func(notes string) string {
 			lines := strings.Split(strings.TrimSpace(notes), "\n")
 			if len(lines) != 2 || !strings.Contains(lines[0], `"note":0`) || !strings.Contains(lines[1], "window") {
-				w.Errorf("the model reads %s", notes)
+				w.T.Errorf("the model reads %s", notes)
 			}
 			if strings.Contains(notes, "Thursday") || strings.Contains(notes, "Bo") {
 				return `{"verdict":"neither","reason":""}`
@@ -58,12 +58,12 @@ func TestAModelJudgesWhatRulesFindSimilar(t *testing.T) {
 		w.remember("b", wednesday, "team:pay")
 		w.follow(false)
 		w.holds("duplicate [a b]") // a contradiction by the rules
-		waiting, err := w.reports.Review(w.Context(), domain.ReviewQuery{Tenant: w.By.Tenant, Limit: 10})
+		waiting, err := w.reports.Review(w.T.Context(), domain.ReviewQuery{Tenant: w.By.Tenant, Limit: 10})
 		if err != nil || len(waiting.Items) != 1 || waiting.Items[0].Pair == nil {
-			w.Fatal(waiting, err)
+			w.T.Fatal(waiting, err)
 		}
 		if pair := waiting.Items[0].Pair; pair.Rule != domain.JudgedByModel || pair.Reason != reason || pair.By != "agent:annals" {
-			w.Errorf("the review says %+v", pair)
+			w.T.Errorf("the review says %+v", pair)
 		}
 
 		healthy := w.proposer.Judge

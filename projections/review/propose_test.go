@@ -42,33 +42,33 @@ func each(t *testing.T, test func(w *world)) {
 }
 
 func (w *world) remember(id, content string, scopes ...domain.Scope) {
-	w.Helper()
+	w.T.Helper()
 	command := Must(domain.Remember{By: w.By, ID: id, Knowledge: domain.Remembered{
 		Class: domain.Class{Type: domain.Plan}, Owner: "team:pay", Scopes: scopes, Text: domain.Text{Content: content},
-	}}.Complete())(w)
+	}}.Complete())(w.T)
 	w.Submit(command)
 }
 
 // follow lets the proposer read what is new. With again it reads everything once more, as after a crash.
 func (w *world) follow(again bool) {
-	w.Helper()
+	w.T.Helper()
 	if again {
 		w.proposed = 0
 	}
-	page, err := w.Log.Reader.Read(w.Context(), w.By.Tenant, w.proposed, 500)
+	page, err := w.Log.Reader.Read(w.T.Context(), w.By.Tenant, w.proposed, 500)
 	if err == nil {
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
+		_, err = w.proposer.Prepare(w.T.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 	}
 	if err != nil {
-		w.Fatal(err)
+		w.T.Fatal(err)
 	}
 	w.proposed += int64(len(page))
 }
 
 // holds compares the open proposals about some items, as "kind item item".
 func (w *world) holds(want ...string) {
-	w.Helper()
-	open := Must(w.reports.ProposalsAbout(w.Context(), w.By.Tenant, []string{"a", "b", "c", "hub"}))(w)
+	w.T.Helper()
+	open := Must(w.reports.ProposalsAbout(w.T.Context(), w.By.Tenant, []string{"a", "b", "c", "hub"}))(w.T)
 	got := []string{}
 	for _, p := range open {
 		if p.Outcome == "" {
@@ -77,7 +77,7 @@ func (w *world) holds(want ...string) {
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(got, append([]string{}, want...)); diff != "" {
-		w.Errorf("open proposals (-got +want):\n%s", diff)
+		w.T.Errorf("open proposals (-got +want):\n%s", diff)
 	}
 }
 
@@ -87,7 +87,7 @@ const (
 )
 
 func (w *world) revise(id, content string) {
-	w.Helper()
+	w.T.Helper()
 	w.Submit(domain.Revise{Target: domain.Target{By: w.By, ID: id}, Changes: domain.Revised{Content: &content}})
 }
 
@@ -101,9 +101,9 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 		w.follow(true)
 		w.holds("contradiction [a b]")
 
-		open, err := w.reports.OpenProposals(w.Context(), w.By.Tenant, []string{"a", "b"})
+		open, err := w.reports.OpenProposals(w.T.Context(), w.By.Tenant, []string{"a", "b"})
 		if err != nil || len(open) != 1 {
-			w.Fatal(open, err)
+			w.T.Fatal(open, err)
 		}
 		w.Submit(domain.CloseProposal{By: w.By, ID: open[0], Outcome: domain.OutcomeDistinct, Reason: "two services"})
 		w.follow(true)
@@ -129,21 +129,21 @@ func TestWhatContradictsIsProposedOnceUntilItIsRevised(t *testing.T) {
 
 		erase := Must(domain.Erase{
 			Target: domain.Target{By: w.By, ID: "a"}, ErasureReason: domain.ErasureReason{ReasonCode: "gdpr-17"},
-		}.Complete())(w)
+		}.Complete())(w.T)
 		w.Submit(erase)
 		w.proposer.Off = true
-		page := Must(w.Log.Reader.Read(w.Context(), w.By.Tenant, w.proposed, 500))(w)
+		page := Must(w.Log.Reader.Read(w.T.Context(), w.By.Tenant, w.proposed, 500))(w.T)
 		healthy := w.proposer.Writer
 		w.proposer.Writer = &broken{Writer: healthy, err: domain.Refuse(domain.ErrForbidden, "no")}
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
+		_, err = w.proposer.Prepare(w.T.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 		if !errors.Is(err, domain.ErrForbidden) {
-			w.Errorf("a reason that is not erased: %v", err)
+			w.T.Errorf("a reason that is not erased: %v", err)
 		}
 		w.proposer.Writer = healthy
 		w.follow(false)
-		events, err := w.Log.Reader.Stream(w.Context(), w.By.Tenant, domain.ProposalStreams.Of(open[0]))
+		events, err := w.Log.Reader.Stream(w.T.Context(), w.By.Tenant, domain.ProposalStreams.Of(open[0]))
 		if err != nil || len(events) != 3 || !events[1].TextErased {
-			w.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
+			w.T.Errorf("the reason of the proposal is not erased: %+v, %v", events, err)
 		}
 	})
 }
@@ -180,9 +180,9 @@ func TestAnItemHasFewOpenProposals(t *testing.T) {
 			w.remember(fmt.Sprint("k", i), content, "team:pay")
 			w.follow(false)
 		}
-		about, err := w.reports.ProposalsAbout(w.Context(), w.By.Tenant, []string{"hub"})
+		about, err := w.reports.ProposalsAbout(w.T.Context(), w.By.Tenant, []string{"hub"})
 		if err != nil || len(about) == 0 || len(about) > 5 {
-			w.Errorf("got %d proposals, %v", len(about), err)
+			w.T.Errorf("got %d proposals, %v", len(about), err)
 		}
 	})
 }
@@ -190,12 +190,12 @@ func TestAnItemHasFewOpenProposals(t *testing.T) {
 func TestProposalsOfPeopleLeaveRoomForThoseOfTheServer(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("hub", tuesday, "team:pay")
-		hub, err := w.proposer.Reader.Find(w.Context(), w.By.Tenant, "hub")
+		hub, err := w.proposer.Reader.Find(w.T.Context(), w.By.Tenant, "hub")
 		for i := 0; err == nil && i < 5; i++ {
 			id := fmt.Sprint("k", i)
 			w.remember(id, "Note "+id, "team:pay")
 			var other *domain.Knowledge
-			if other, err = w.proposer.Reader.Find(w.Context(), w.By.Tenant, id); err == nil {
+			if other, err = w.proposer.Reader.Find(w.T.Context(), w.By.Tenant, id); err == nil {
 				w.Submit(domain.ProposeReview{
 					By: w.By, ID: domain.ProposalID(domain.Duplicate, []*domain.Knowledge{hub, other}), Kind: domain.Duplicate,
 					Items: []string{"hub", id},
@@ -203,7 +203,7 @@ func TestProposalsOfPeopleLeaveRoomForThoseOfTheServer(t *testing.T) {
 			}
 		}
 		if err != nil {
-			w.Fatal(err)
+			w.T.Fatal(err)
 		}
 		w.remember("b", wednesday, "team:pay")
 		w.follow(false)
@@ -253,14 +253,14 @@ func TestAPageThatFailsIsReadAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("a", tuesday, "team:pay")
 		w.remember("b", wednesday, "team:pay")
-		page, err := w.Log.Reader.Read(w.Context(), w.By.Tenant, 0, 500)
+		page, err := w.Log.Reader.Read(w.T.Context(), w.By.Tenant, 0, 500)
 		if err != nil {
-			w.Fatal(err)
+			w.T.Fatal(err)
 		}
 		w.proposer.Writer = &broken{Writer: w.Log, err: domain.Refuse(domain.ErrUnavailable, "down")}
-		_, err = w.proposer.Prepare(w.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
+		_, err = w.proposer.Prepare(w.T.Context(), follow.Page{Tenant: w.By.Tenant, Events: page})
 		if !errors.Is(err, domain.ErrUnavailable) {
-			w.Errorf("got %v", err)
+			w.T.Errorf("got %v", err)
 		}
 		w.holds()
 		w.follow(true)

@@ -89,7 +89,7 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 						}
 					})
 				}
-				NoError(t, r.Resume(t.Context()))
+				NoError(t, r.Rebuilder.Resume(t.Context()))
 				last := r.Ended()
 				r.IsActive(last, 2)
 				back := Must(r.Base.Versions.Rollback(t.Context()))(t)
@@ -98,7 +98,7 @@ func TestAnotherFormIsServedWhileItIsRebuilt(t *testing.T) {
 				end()
 				clients.Wait()
 				Equal(t, Folded(r.Items()), r.StoredIn(2), "tables (-folded +rebuilt)")
-				NoError(t, r.Resume(t.Context()))
+				NoError(t, r.Rebuilder.Resume(t.Context()))
 				Equal(t, r.Last().Version, 2, "newest version, since somebody went back")
 				t.Logf("%d rounds were answered meanwhile; intended: %v", answered.Load(), last.Report.Intended)
 			})
@@ -215,11 +215,11 @@ func TestEachFormHasItsNumber(t *testing.T) {
 func TestTablesAreInTheirForm(t *testing.T) {
 	EachRebuilding(t, func(t *testing.T, r *Rebuilding) {
 		r.Remember("item", "retry with backoff", "team:pay")
-		NoError(t, r.Resume(t.Context()))
+		NoError(t, r.Rebuilder.Resume(t.Context()))
 		Equal(t, r.Version(), 1, "version, which needs no other")
 		r.Switches(domain.RebuildOrder{})
 		again := NewRebuilding(t, r.DB, projections.Settings{})
-		NoError(t, again.Resume(t.Context()))
+		NoError(t, again.Rebuilder.Resume(t.Context()))
 		Equal(t, again.Ended().Version, 2, "newest version")
 	})
 }
