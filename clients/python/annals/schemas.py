@@ -514,8 +514,8 @@ class IssuedKey(_IssuedKey, total=False):
 
 
 class ItemDifference(TypedDict):
-    after: Dict[str, Any]
-    before: Dict[str, Any]
+    after: Union[Dict[str, Any], None]
+    before: Union[Dict[str, Any], None]
     id: str
     tenant: str
 

@@ -1558,11 +1558,11 @@ export interface components {
             /** @description The row of the version that was built, likewise. */
             after: {
                 [key: string]: unknown;
-            };
+            } | null;
             /** @description The row of the version that is read, without what people wrote; null when it has none. */
             before: {
                 [key: string]: unknown;
-            };
+            } | null;
             id: string;
             tenant: string;
         };
