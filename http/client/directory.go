@@ -50,7 +50,8 @@ type DirectoryChange struct {
 // MembersOf reads all members of a kind.
 func MembersOf(ctx context.Context, c *Client, kind string) ([]api.Member, error) {
 	members := []api.Member{}
-	for m, err := range all[api.Member](ctx, c, []string{"v1", "directory"}, url.Values{"kind": {kind}, "limit": {"500"}}) {
+	query := url.Values{"kind": {kind}, "limit": {"500"}}
+	for m, err := range all[api.Member](ctx, c, []string{"v1", "directory"}, query) {
 		if err != nil {
 			return nil, err
 		}

@@ -161,7 +161,9 @@ func sessionOf(stream domain.Stream) api.Session {
 	return shown
 }
 
-func (s sessions) sessions(ctx context.Context, c *serve.Call, in *sessionsInput) (*serve.Output[api.Page[api.Session]], error) {
+func (s sessions) sessions(
+	ctx context.Context, c *serve.Call, in *sessionsInput,
+) (*serve.Output[api.Page[api.Session]], error) {
 	limit, owner := in.Size(c), sessionOwner(c, in.Owner)
 	after, err := serve.NameOf(in.Cursor, owner)
 	if err := serve.Merge(c.Found, err); err != nil {
