@@ -13,12 +13,10 @@ import (
 
 type listInput struct {
 	serve.Filtering
-	Sort   string        `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
-	Order  string        `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
-	AsOf   body.AsOf     `query:"as_of"`
-	Limit  serve.Integer `query:"limit" doc:"1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end."`
-	Cursor string        `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
-
+	Sort  string    `query:"sort" enum:"updated,confidence,harmful,stale" doc:"The time of the last revision, the confidence as it is now, the number of harmful votes, or that of reports of staleness; newest items first if left out. A sorted list has the newest 100,000 items that pass the filters, and is for the present."`
+	Order string    `query:"order" enum:"asc,desc" doc:"Of sort; desc, the highest first, if left out."`
+	AsOf  body.AsOf `query:"as_of"`
+	serve.Paging
 	visible.Waiting
 }
 
@@ -36,7 +34,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 		return nil, err
 	}
 	filter := in.Filter(&c.Found)
-	limit := in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit)
+	limit := in.Size(c)
 	at := in.AsOf.Parse(&c.Found, "as_of")
 	if !at.IsNow() {
 		in.onlyNow(&c.Found)
@@ -52,7 +50,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 		return nil, err
 	}
 	list := domain.List{
-		By: c.Principal, Filter: filter, Sort: domain.Sort(in.Sort), Ascending: in.Order == "asc", Limit: int(limit),
+		By: c.Principal, Filter: filter, Sort: domain.Sort(in.Sort), Ascending: in.Order == "asc", Limit: limit,
 		AsOf: at.Position, AsOfTime: at.Time,
 	}
 	question := listQuestion{filter, at.Position, list.Sort, list.Ascending}

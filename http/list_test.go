@@ -72,7 +72,7 @@ func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
 			"owmer: is not a parameter here",
 			"stale: must be true or false",
 			"created_from: must be a time such as 2026-03-01T12:00:00Z, or a date",
-			"limit: must be a whole number from 1 to 100",
+			"limit: must be a whole number from 1 to 500",
 			"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
 			"status: must be one of active, superseded, deleted, erased",
 			"tag: must not contain NUL characters",

@@ -26,7 +26,7 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			"/v1/knowledge/a/history?diff=&limit=x":                       {"diff", "limit"},
 			"/v1/reports/usage?id=&from=":                                 {"from", "id"},
 			"/v1/reports/actor?actor=":                                    {"actor"},
-			"/v1/reviews?queue=mine&mine=x&limit=101&owner=bob&scope=":    {"scope", "owner", "queue", "mine", "limit"},
+			"/v1/reviews?queue=mine&mine=x&limit=501&owner=bob&scope=":    {"scope", "owner", "queue", "mine", "limit"},
 			"/v1/reviews?mine=true&owner=user:bob":                        {"mine"},
 			"/v1/knowledge?cursor=":                                       {"cursor"},
 			"/v1/events?cursor=&limit=0":                                  {"cursor", "limit"},

@@ -33,12 +33,6 @@ type Member struct {
 	RevokedKeys   []string      `json:"revoked_keys,omitempty" doc:"In the answer to a deactivation: the prefixes of its keys, which are revoked."`
 }
 
-// Members are a page of the directory.
-type Members struct {
-	Items []Member `json:"items" nullable:"false"`
-	Next  string   `json:"next,omitempty" doc:"Send it as after for the next page. Missing on the last one."`
-}
-
 // GroupMember is a direct member of a group.
 type GroupMember struct {
 	Member      string     `json:"member" example:"user:mia"`

@@ -57,8 +57,8 @@ type RebuildReport struct {
 type ItemDifference struct {
 	Tenant string         `json:"tenant"`
 	ID     string         `json:"id"`
-	Before map[string]any `json:"before" nullable:"true" doc:"The row of the version that is read, without what people wrote; null when it has none."`
-	After  map[string]any `json:"after" nullable:"true" doc:"The row of the version that was built, likewise."`
+	Before map[string]any `json:"before,omitempty" doc:"The row of the version that is read, without what people wrote; missing when it has none."`
+	After  map[string]any `json:"after,omitempty" doc:"The row of the version that was built, likewise."`
 }
 
 // Columns are the values that the row before has and the row after has not, and the other way round.

@@ -78,12 +78,6 @@ type TaskLesson struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
-// Sessions are one page of sessions.
-type Sessions struct {
-	Items []Session `json:"items" nullable:"false"`
-	More  bool      `json:"more" doc:"Ask again with after, the last id."`
-}
-
 // Tasks are the newest extractions.
 type Tasks struct {
 	Items []Task `json:"items" nullable:"false"`

@@ -49,19 +49,15 @@ type DirectoryChange struct {
 
 // MembersOf reads all members of a kind.
 func MembersOf(ctx context.Context, c *Client, kind string) ([]api.Member, error) {
-	all := []api.Member{}
+	members := []api.Member{}
 	query := url.Values{"kind": {kind}, "limit": {"500"}}
-	for {
-		page, err := get[api.Members](ctx, c, query, "v1", "directory")
+	for m, err := range all[api.Member](ctx, c, []string{"v1", "directory"}, query) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, page.Items...)
-		if page.Next == "" {
-			return all, nil
-		}
-		query.Set("after", page.Next)
+		members = append(members, m)
 	}
+	return members, nil
 }
 
 // WholeDirectory are all members, groups first, so that an import of them in this order finds every group.

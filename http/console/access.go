@@ -77,16 +77,15 @@ func readMembers(p *page) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, of := range memberKinds() {
 		query := url.Values{"kind": {of.Name}, "limit": {"500"}}
-		for next := "first"; next != ""; {
-			var got api.Members
-			if err := p.get(&got, query, "v1", "directory"); err != nil {
+		for next := "first"; next != ""; query.Set("cursor", next) {
+			var members []api.Member
+			var err error
+			if members, next, err = pageOf[api.Member](p, query, "v1", "directory"); err != nil {
 				return nil, err
 			}
-			for _, m := range got.Items {
+			for _, m := range members {
 				known[m.Member] = true
 			}
-			next = got.Next
-			query.Set("after", next)
 		}
 	}
 	return known, nil

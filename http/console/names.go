@@ -58,7 +58,7 @@ func (p *page) named(text []byte) []byte {
 		}
 	}
 	if p.Caller != nil {
-		var members api.Members
+		var members api.Page[api.Member]
 		p.ask(&members, entities, "member", "v1", "directory")
 		for _, m := range members.Items {
 			entities[m.Member] = m.DisplayName

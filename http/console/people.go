@@ -53,11 +53,10 @@ func (d *people) read(p *page) error {
 		d.Kind = d.Kinds[i]
 	}
 	query := url.Values{
-		"kind": {d.Kind.Name}, "limit": {"100"}, "q": p.values("named"), "after": p.values("after"),
+		"kind": {d.Kind.Name}, "limit": {"100"}, "q": p.values("named"), "cursor": p.values("cursor"),
 	}
-	var listed api.Members
-	err := p.get(&listed, query, "v1", "directory")
-	d.Members, d.Next = listed.Items, listed.Next
+	var err error
+	d.Members, d.Next, err = pageOf[api.Member](p, query, "v1", "directory")
 	return err
 }
 

@@ -28,7 +28,7 @@ func membersLike(p *page, kinds []string, text string, most int) (all []api.Memb
 		if text != "" {
 			request.Query.Set("q", text)
 		}
-		var got api.Members
+		var got api.Page[api.Member]
 		_, _ = p.api.Do(p.r.Context(), request, &got)
 		all = append(all, got.Items...)
 	}

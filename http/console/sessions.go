@@ -13,23 +13,18 @@ import (
 type sessionList struct {
 	Owner    string
 	Sessions []api.Session
-	Next     string // the id after which the next page begins
+	Next     string // the cursor of the next page
 	Tasks    []api.Task
 }
 
 func listSessions(p *page) (any, error) {
 	data := &sessionList{Owner: p.param("owner")}
-	query := p.params("owner", "after")
+	query := p.params("owner", "cursor")
 	query.Set("limit", "50")
-	var got api.Sessions
-	if err := p.get(&got, query, "v1", "sessions"); err != nil {
+	var err error
+	if data.Sessions, data.Next, err = pageOf[api.Session](p, query, "v1", "sessions"); err != nil {
 		return nil, err
 	}
-	data.Sessions = got.Items
-	if got.More {
-		data.Next = got.Items[len(got.Items)-1].ID
-	}
-	var err error
 	data.Tasks, _, err = pageOf[api.Task](p, url.Values{"limit": {"20"}}, "v1", "tasks")
 	return data, err
 }

@@ -1,7 +1,6 @@
 package people
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -117,26 +116,23 @@ type groupInput struct {
 }
 
 type membersInput struct {
-	Kind   string        `query:"kind" enum:"user,agent,project,team,org" doc:"Of the members. Needed without member."`
-	Member []string      `query:"member,explode" example:"user:mia" doc:"Only these, at most 500; those that are not known are left out."`
-	Limit  serve.Integer `query:"limit" doc:"1 to 500. Default: 100."`
-	Search string        `query:"q" example:"chen" doc:"Only members whose id or display name contains it, in any case."`
-	After  string        `query:"after" example:"user:mia" doc:"The last member of the page before, which is its next."`
+	Kind   string   `query:"kind" enum:"user,agent,project,team,org" doc:"Of the members. Needed without member."`
+	Member []string `query:"member,explode" example:"user:mia" doc:"Only these, at most 500; those that are not known are left out."`
+	Search string   `query:"q" example:"chen" doc:"Only members whose id or display name contains it, in any case."`
+
+	serve.Paging
 }
 
-func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out api.Members, err error) {
-	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 500), 100)
-	after := domain.Entity(in.After)
-	if after != "" && after.Kind() != in.Kind {
-		c.Found.Add("after", "must be a member of the kind")
-	}
+func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out api.Page[api.Member], err error) {
+	limit, question := in.Size(c), []string{in.Kind, in.Search}
+	after, err := serve.NameOf(in.Cursor, question)
 	if len(in.Member) > 500 {
 		c.Found.Add("member", "must be at most 500")
 	}
 	if len(in.Member) == 0 && !slices.Contains(domain.EntityKinds, in.Kind) {
 		c.Found.Add("kind", "must be one of user, agent, project, team, org")
 	}
-	if err := c.Found.Err(); err != nil {
+	if err := serve.Merge(c.Found, err); err != nil {
 		return out, err
 	}
 	if len(in.Member) > 0 {
@@ -144,10 +140,10 @@ func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out
 		out.Items = serve.Map(members, func(m domain.DirectoryMember) api.Member { return memberOf(m, nil) })
 		return out, err
 	}
-	members, err := s.named(ctx, c.Principal.Tenant, in, int(limit)+1)
-	if len(members) > int(limit) {
+	members, err := s.named(ctx, c.Principal.Tenant, in, domain.Entity(after), limit+1)
+	if len(members) > limit {
 		members = members[:limit]
-		out.Next = string(members[limit-1].Member)
+		out.NextCursor = serve.NameCursor(string(members[limit-1].Member), question)
 	}
 	out.Items = serve.Map(members, func(m domain.DirectoryMember) api.Member { return memberOf(m, nil) })
 	return out, err
@@ -155,9 +151,9 @@ func (s members) list(ctx context.Context, c *serve.Call, in *membersInput) (out
 
 // named lists up to limit members whose id or display name contains what is searched.
 func (s members) named(
-	ctx context.Context, tenant string, in *membersInput, limit int,
+	ctx context.Context, tenant string, in *membersInput, after domain.Entity, limit int,
 ) (found []domain.DirectoryMember, err error) {
-	after, page := domain.Entity(in.After), limit
+	page := limit
 	if in.Search != "" {
 		page = 500
 	}

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -13,17 +12,15 @@ import (
 )
 
 type historyInput struct {
-	ID     string        `path:"id" doc:"The item's id."`
-	Diff   serve.Boolean `query:"diff" doc:"true: show what changed in texts word by word, too."`
-	Limit  serve.Integer `query:"limit" doc:"1 to 500; 100 if left out."`
-	Cursor string        `query:"cursor" doc:"next_cursor of the page before."`
+	ID   string        `path:"id" doc:"The item's id."`
+	Diff serve.Boolean `query:"diff" doc:"true: show what changed in texts word by word, too."`
+	serve.Paging
 }
 
 func (s Record) history(
 	ctx context.Context, c *serve.Call, in *historyInput,
 ) (*serve.Output[api.Page[api.Event]], error) {
-	const usual, most = 100, 500
-	limit := cmp.Or(int(in.Limit.Read(&c.Found, "limit", 1, most)), usual)
+	limit := in.Size(c)
 	diff := in.Diff.Read(&c.Found, "diff")
 	if err := c.Found.Err(); err != nil {
 		return nil, err

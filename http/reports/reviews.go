@@ -51,13 +51,12 @@ func (s reviews) reviewRoutes() {
 }
 
 type reviewInput struct {
-	Queue  string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
-	Owner  string        `query:"owner" doc:"Whose the items are: an entity such as user:123."`
-	Mine   serve.Boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
-	To     string        `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
-	Scope  string        `query:"scope" doc:"Whom the items reach: a scope such as project:456 or public."`
-	Limit  serve.Integer `query:"limit" doc:"1 to 100; 20 if left out."`
-	Cursor string        `query:"cursor" doc:"next_cursor of the page before, with the same filters. Items that leave the list move the later ones up."`
+	Queue string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
+	Owner string        `query:"owner" doc:"Whose the items are: an entity such as user:123."`
+	Mine  serve.Boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
+	To    string        `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
+	Scope string        `query:"scope" doc:"Whom the items reach: a scope such as project:456 or public."`
+	serve.Paging
 }
 
 func (in *reviewInput) query(c *serve.Call) domain.ReviewQuery {
@@ -80,7 +79,7 @@ func (in *reviewInput) query(c *serve.Call) domain.ReviewQuery {
 
 func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*serve.Output[api.Reviews], error) {
 	query := in.query(c)
-	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, 100), 20)
+	limit := in.Size(c)
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 	if err != nil {
 		return nil, err
 	}
-	query.Skip, query.Limit = place, int(limit)
+	query.Skip, query.Limit = place, limit
 	page, err := s.reporter.Review(ctx, query)
 	if err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 	for name, length := range page.Queues {
 		out.Queues[name] = api.ReviewQueue(length)
 	}
-	if next := place + limit; next < int64(page.Total) {
+	if next := place + int64(limit); next < int64(page.Total) {
 		out.NextCursor = serve.Cursor(next, question)
 	}
 	return &serve.Output[api.Reviews]{Body: out}, nil

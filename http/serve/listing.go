@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -32,8 +33,14 @@ type Listing[T any] struct {
 
 // Paging are the parameters of every list.
 type Paging struct {
-	Limit  Integer `query:"limit" doc:"1 to 500; 100 if left out. Lines and CSV go to the end of the list instead."`
+	Limit  Integer `query:"limit" doc:"1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end."`
 	Cursor string  `query:"cursor" doc:"next_cursor of the page before, with the same filters."`
+}
+
+// Size is how many items a page has.
+func (p Paging) Size(c *Call) int {
+	const usual, most = 100, 500
+	return cmp.Or(int(p.Limit.Read(&c.Found, "limit", 1, most)), usual)
 }
 
 // streamedPage is how many lines are read from the database at a time.
@@ -45,8 +52,7 @@ func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, 
 	if err != nil {
 		return nil, err
 	}
-	const usual, most = 100, 500
-	limit := int(in.Limit.Read(&c.Found, "limit", 1, most))
+	limit := in.Size(c)
 	if format != JSONType && in.Limit != "" {
 		c.Found.Add("limit", "is for pages of JSON: lines and CSV go to the end")
 	}
@@ -57,11 +63,8 @@ func (l Listing[T]) Answer(ctx context.Context, c *Call, in Paging) (*Streamed, 
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case format != JSONType:
+	if format != JSONType {
 		limit = streamedPage
-	case limit == 0:
-		limit = usual
 	}
 	items, next, err := l.Page(ctx, place, limit)
 	if err != nil {
@@ -248,6 +251,23 @@ func Cursor(place int64, question any) string {
 	return base64.RawURLEncoding.EncodeToString(append(placeBytes(place), sealOf(place, question)...))
 }
 
+// NameCursor is a cursor of a list in the order of names: the checksum and the last name.
+func NameCursor(last string, question any) string {
+	if last == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(sealOf(0, []any{last, question}), last...))
+}
+
+// NameOf is the name that a cursor of NameCursor has: empty without one, a refusal if it belongs to another query.
+func NameOf(cursor string, question any) (last string, err error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err == nil && len(raw) > 8 && NameCursor(string(raw[8:]), question) == cursor {
+		return string(raw[8:]), nil
+	}
+	return "", refuseCursor(cursor)
+}
+
 const notItsCursor = "does not belong to this question: send next_cursor as it came, with the same filters, " +
 	"or begin without"
 
@@ -293,8 +313,8 @@ func PlaceOf(cursor string, question any) (int64, error) {
 
 // isCursor tells whether text has the form of a cursor.
 func isCursor(text string) bool {
-	place, _ := unseal(text)
-	return text == "" || place > 0
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return text == "" || err == nil && len(raw) > 8
 }
 
 // unseal splits a cursor into its place and the rest; 0 if it is none.

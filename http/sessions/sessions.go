@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -21,9 +20,8 @@ type sessionInput struct {
 }
 
 type sessionsInput struct {
-	Owner string        `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
-	After string        `query:"after" doc:"The id of the last session of the page before."`
-	Limit serve.Integer `query:"limit" doc:"1 to 100. Default: 20."`
+	Owner string `query:"owner" doc:"An entity. Default: the caller, or the user that the caller acts for."`
+	serve.Paging
 }
 
 type (
@@ -122,9 +120,6 @@ func sessionOwner(c *serve.Call, owner string) domain.Entity {
 	return domain.Entity(owner)
 }
 
-// defaultPage is the default length of a list.
-const defaultPage = 20
-
 func (s sessions) openSession(
 	ctx context.Context, c *serve.Call, _ *struct{}, body api.NewSession,
 ) (*sessionOutput, error) {
@@ -166,13 +161,20 @@ func sessionOf(stream domain.Stream) api.Session {
 	return shown
 }
 
-func (s sessions) sessions(ctx context.Context, c *serve.Call, in *sessionsInput) (*serve.Output[api.Sessions], error) {
-	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit), defaultPage)
-	if err := c.Found.Err(); err != nil {
+func (s sessions) sessions(
+	ctx context.Context, c *serve.Call, in *sessionsInput,
+) (*serve.Output[api.Page[api.Session]], error) {
+	limit, owner := in.Size(c), sessionOwner(c, in.Owner)
+	after, err := serve.NameOf(in.Cursor, owner)
+	if err := serve.Merge(c.Found, err); err != nil {
 		return nil, err
 	}
-	list, more, err := s.kept.List(ctx, c.Principal, sessionOwner(c, in.Owner), in.After, int(limit), false)
-	return &serve.Output[api.Sessions]{Body: api.Sessions{Items: serve.Map(list, sessionOf), More: more}}, err
+	list, more, err := s.kept.List(ctx, c.Principal, owner, after, limit, false)
+	page := api.Page[api.Session]{Items: serve.Map(list, sessionOf)}
+	if more {
+		page.NextCursor = serve.NameCursor(page.Items[len(list)-1].ID, owner)
+	}
+	return &serve.Output[api.Page[api.Session]]{Body: page}, err
 }
 
 func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) (*sessionOutput, error) {
@@ -286,12 +288,13 @@ type tasksInput struct {
 	Owner   string        `query:"owner" doc:"With session: whose session it is."`
 	Session string        `query:"session" doc:"The id of a session. Default: every session that the caller may see."`
 	Status  string        `query:"status" enum:"pending,running,completed,failed"`
-	Limit   serve.Integer `query:"limit" doc:"1 to 100. Default: 20."`
+	Limit   serve.Integer `query:"limit" doc:"The newest, 1 to 500; 100 if left out."`
 }
 
 func (s sessions) tasks(ctx context.Context, c *serve.Call, in *tasksInput) (*serve.Output[api.Tasks], error) {
-	limit := cmp.Or(in.Limit.Read(&c.Found, "limit", 1, domain.MaxLimit), defaultPage)
-	query := domain.TaskQuery{By: c.Principal, Status: domain.TaskStatus(in.Status), Limit: int(limit)}
+	query := domain.TaskQuery{
+		By: c.Principal, Status: domain.TaskStatus(in.Status), Limit: serve.Paging{Limit: in.Limit}.Size(c),
+	}
 	switch query.Status {
 	case "", domain.TaskPending, domain.TaskRunning, domain.TaskCompleted, domain.TaskFailed:
 	default:

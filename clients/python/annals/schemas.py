@@ -513,11 +513,14 @@ class IssuedKey(_IssuedKey, total=False):
     warning: str
 
 
-class ItemDifference(TypedDict):
-    after: Union[Dict[str, Any], None]
-    before: Union[Dict[str, Any], None]
+class _ItemDifference(TypedDict):
     id: str
     tenant: str
+
+
+class ItemDifference(_ItemDifference, total=False):
+    after: Dict[str, Any]
+    before: Dict[str, Any]
 
 
 class _ItemStanding(TypedDict):
@@ -658,14 +661,6 @@ class Member(_Member, total=False):
     members: List[GroupMember]
     owns: int
     revoked_keys: List[str]
-
-
-class _Members(TypedDict):
-    items: List[Member]
-
-
-class Members(_Members, total=False):
-    next: str
 
 
 class _Membership(TypedDict):
@@ -880,6 +875,14 @@ class PageKnowledge(_PageKnowledge, total=False):
     next_cursor: str
 
 
+class _PageMember(TypedDict):
+    items: List[Member]
+
+
+class PageMember(_PageMember, total=False):
+    next_cursor: str
+
+
 class _PageScopeHealth(TypedDict):
     items: List[ScopeHealth]
 
@@ -893,6 +896,14 @@ class _PageScopeReader(TypedDict):
 
 
 class PageScopeReader(_PageScopeReader, total=False):
+    next_cursor: str
+
+
+class _PageSession(TypedDict):
+    items: List[Session]
+
+
+class PageSession(_PageSession, total=False):
     next_cursor: str
 
 
@@ -1355,11 +1366,6 @@ class SessionCommit(TypedDict, total=False):
     keep: int
     scopes: List[str]
     trigger: Literal['stated', 'task_done', 'compaction', 'feedback', 'periodic']
-
-
-class Sessions(TypedDict):
-    items: List[Session]
-    more: bool
 
 
 class _Setting(TypedDict):

@@ -1556,13 +1556,13 @@ export interface components {
         };
         ItemDifference: {
             /** @description The row of the version that was built, likewise. */
-            after: {
+            after?: {
                 [key: string]: unknown;
-            } | null;
-            /** @description The row of the version that is read, without what people wrote; null when it has none. */
-            before: {
+            };
+            /** @description The row of the version that is read, without what people wrote; missing when it has none. */
+            before?: {
                 [key: string]: unknown;
-            } | null;
+            };
             id: string;
             tenant: string;
         };
@@ -1840,11 +1840,6 @@ export interface components {
             owns?: number;
             /** @description In the answer to a deactivation: the prefixes of its keys, which are revoked. */
             revoked_keys?: string[];
-        };
-        Members: {
-            items: components["schemas"]["Member"][];
-            /** @description Send it as after for the next page. Missing on the last one. */
-            next?: string;
         };
         Membership: {
             /** @example team:pay */
@@ -2142,6 +2137,11 @@ export interface components {
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
         };
+        PageMember: {
+            items: components["schemas"]["Member"][];
+            /** @description Of the following page; missing at the end. */
+            next_cursor?: string;
+        };
         PageScopeHealth: {
             items: components["schemas"]["ScopeHealth"][];
             /** @description Of the following page; missing at the end. */
@@ -2149,6 +2149,11 @@ export interface components {
         };
         PageScopeReader: {
             items: components["schemas"]["ScopeReader"][];
+            /** @description Of the following page; missing at the end. */
+            next_cursor?: string;
+        };
+        PageSession: {
+            items: components["schemas"]["Session"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
         };
@@ -2973,11 +2978,6 @@ export interface components {
              */
             trigger?: "stated" | "task_done" | "compaction" | "feedback" | "periodic";
         };
-        Sessions: {
-            items: components["schemas"]["Session"][];
-            /** @description Ask again with after, the last id. */
-            more: boolean;
-        };
         Setting: {
             /** @example embedding */
             group?: string;
@@ -3343,19 +3343,19 @@ export interface operations {
                 kind?: "user" | "agent" | "project" | "team" | "org";
                 /** @description Only these, at most 500; those that are not known are left out. */
                 member?: string[];
-                /** @description 1 to 500. Default: 100. */
-                limit?: number;
                 /** @description Only members whose id or display name contains it, in any case. */
                 q?: string;
-                /** @description The last member of the page before, which is its next. */
-                after?: string;
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
+                limit?: number;
+                /** @description next_cursor of the page before, with the same filters. */
+                cursor?: string;
             };
         };
         responses: {
             /** @description OK */
             200: {
                 content: {
-                    "application/json": components["schemas"]["Members"];
+                    "application/json": components["schemas"]["PageMember"];
                 };
             };
         };
@@ -3588,7 +3588,7 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description Only positions after this one, which the log must have; with desc, before it. */
                 after?: number;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -3665,7 +3665,7 @@ export interface operations {
     effects: {
         parameters: {
             query?: {
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -3819,7 +3819,7 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description As things were then: a time, a date (its beginning, in UTC) or a position of the log. Of that you read what you may see today; what was erased since is gone from the past, too. */
                 as_of?: string | number;
-                /** @description 1 to 100; 20 if left out. For pages of JSON: lines and CSV go to the end. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4061,9 +4061,9 @@ export interface operations {
             query?: {
                 /** @description true: show what changed in texts word by word, too. */
                 diff?: boolean;
-                /** @description 1 to 500; 100 if left out. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
             };
             path: {
@@ -4638,7 +4638,7 @@ export interface operations {
                 scope: string;
                 /** @description As things were then: a time, a date (its beginning, in UTC) or a position of the log. Of that you read what you may see today; what was erased since is gone from the past, too. */
                 as_of?: string | number;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4664,7 +4664,7 @@ export interface operations {
                 from?: string;
                 /** @description Recorded before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4690,7 +4690,7 @@ export interface operations {
                 from?: string;
                 /** @description Recorded before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4718,7 +4718,7 @@ export interface operations {
                 from?: string;
                 /** @description Counts what came before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4744,7 +4744,7 @@ export interface operations {
                 from?: string;
                 /** @description Before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4796,7 +4796,7 @@ export interface operations {
                 from?: string;
                 /** @description Counts what came before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4818,7 +4818,7 @@ export interface operations {
             query?: {
                 /** @description Only this scope, such as team:pay or public. */
                 scope?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4846,7 +4846,7 @@ export interface operations {
                 from?: string;
                 /** @description Counts what came before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4874,7 +4874,7 @@ export interface operations {
                 from?: string;
                 /** @description Before it. */
                 to?: string;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -4904,9 +4904,9 @@ export interface operations {
                 assigned?: string;
                 /** @description Whom the items reach: a scope such as project:456 or public. */
                 scope?: string;
-                /** @description 1 to 100; 20 if left out. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
-                /** @description next_cursor of the page before, with the same filters. Items that leave the list move the later ones up. */
+                /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
             };
         };
@@ -5048,17 +5048,17 @@ export interface operations {
             query?: {
                 /** @description An entity. Default: the caller, or the user that the caller acts for. */
                 owner?: string;
-                /** @description The id of the last session of the page before. */
-                after?: string;
-                /** @description 1 to 100. Default: 20. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
+                /** @description next_cursor of the page before, with the same filters. */
+                cursor?: string;
             };
         };
         responses: {
             /** @description OK */
             200: {
                 content: {
-                    "application/json": components["schemas"]["Sessions"];
+                    "application/json": components["schemas"]["PageSession"];
                 };
             };
         };
@@ -5306,7 +5306,7 @@ export interface operations {
             query?: {
                 /** @description All if left out. */
                 state?: "pending" | "delivered" | "dead" | "dropped";
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -5350,7 +5350,7 @@ export interface operations {
             query?: {
                 /** @description Only positions after this one. Default: that of the subscription. */
                 after?: number;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;
@@ -5475,7 +5475,7 @@ export interface operations {
                 /** @description The id of a session. Default: every session that the caller may see. */
                 session?: string;
                 status?: "pending" | "running" | "completed" | "failed";
-                /** @description 1 to 100. Default: 20. */
+                /** @description The newest, 1 to 500; 100 if left out. */
                 limit?: number;
             };
         };
@@ -5599,7 +5599,7 @@ export interface operations {
                 events?: string[];
                 /** @description Only positions after this one. Default: from now on for a stream, from the beginning for a page. */
                 after?: number;
-                /** @description 1 to 500; 100 if left out. Lines and CSV go to the end of the list instead. */
+                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
                 limit?: number;
                 /** @description next_cursor of the page before, with the same filters. */
                 cursor?: string;

@@ -31,7 +31,7 @@ func (l *ListCommand) Run(ctx context.Context, c *terminal.Console) error {
 		return err
 	}
 	all, err := terminal.ReadFirst[terminal.Kept[Knowledge]](
-		ctx, server, []string{"v1", "knowledge"}, query, l.Limit, terminal.LargestPage,
+		ctx, server, []string{"v1", "knowledge"}, query, l.Limit,
 	)
 	if err != nil {
 		return err

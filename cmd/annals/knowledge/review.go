@@ -39,7 +39,7 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 	terminal.Put(query, "scope", r.Scope)
 	terminal.Put(query, "assigned", r.Assigned)
 	if c.JSON {
-		page, err := terminal.ReadFirst[json.RawMessage](ctx, server, []string{"v1", "reviews"}, query, r.Limit, 100)
+		page, err := terminal.ReadFirst[json.RawMessage](ctx, server, []string{"v1", "reviews"}, query, r.Limit)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (r *ReviewCommand) Run(ctx context.Context, c *terminal.Console) error {
 
 // listReviews reads the first items that wait for a review.
 func listReviews(ctx context.Context, server *client.Client, query url.Values, limit int) ([]*Reviewed, error) {
-	page, err := terminal.ReadFirst[*Reviewed](ctx, server, []string{"v1", "reviews"}, query, limit, 100)
+	page, err := terminal.ReadFirst[*Reviewed](ctx, server, []string{"v1", "reviews"}, query, limit)
 	return page.Items, err
 }
 

@@ -242,7 +242,7 @@ func (d *directoryListCommand) Run(ctx context.Context, c *terminal.Console, par
 	case err != nil:
 		return err
 	case c.JSON:
-		return c.Document(api.Members{Items: all})
+		return c.Document(api.Page[api.Member]{Items: all})
 	case len(all) == 0:
 		d.Empty(c, "none yet: annals "+kind+" add ID")
 		return nil

@@ -38,7 +38,7 @@ func (d *directoryExportCommand) Run(ctx context.Context, c *terminal.Console) e
 	}
 	switch {
 	case c.JSON:
-		return c.Document(api.Members{Items: all})
+		return c.Document(api.Page[api.Member]{Items: all})
 	case d.Format == "ndjson":
 		for _, m := range all {
 			line, err := json.Marshal(m)

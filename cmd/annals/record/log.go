@@ -95,7 +95,7 @@ func (l *LogCommand) chosen(
 		query.Set("order", "desc")
 	}
 	page, err := terminal.ReadFirst[terminal.Kept[Event]](
-		ctx, server, []string{"v1", "events"}, query, l.Limit, terminal.LargestLogPage,
+		ctx, server, []string{"v1", "events"}, query, l.Limit,
 	)
 	if err != nil {
 		return nil, err

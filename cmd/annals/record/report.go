@@ -76,7 +76,7 @@ func report[T any](
 	if err != nil {
 		return err
 	}
-	page, err := terminal.ReadFirst[terminal.Kept[T]](ctx, server, path, query, r.Limit, terminal.LargestLogPage)
+	page, err := terminal.ReadFirst[terminal.Kept[T]](ctx, server, path, query, r.Limit)
 	if err != nil {
 		return err
 	}

@@ -264,7 +264,7 @@ func (s *subscriptionDeliveriesCommand) Run(ctx context.Context, c *terminal.Con
 	query := url.Values{}
 	terminal.Put(query, "state", s.State)
 	page, err := terminal.ReadFirst[terminal.Kept[api.Delivery]](
-		ctx, server, subscriptionPath(s.ID, "deliveries"), query, s.Limit, terminal.LargestLogPage,
+		ctx, server, subscriptionPath(s.ID, "deliveries"), query, s.Limit,
 	)
 	switch {
 	case err != nil:

@@ -123,11 +123,8 @@ func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 	return server, nil
 }
 
-// The largest pages of lists.
-const (
-	LargestPage    = 100 // pieces of knowledge
-	LargestLogPage = 500 // events
-)
+// LargestPage is the largest page of a list.
+const LargestPage = 500
 
 // ReadList reads a whole list.
 func ReadList[T any](ctx context.Context, server *client.Client, path []string, query url.Values) ([]T, error) {
@@ -143,14 +140,14 @@ func ReadList[T any](ctx context.Context, server *client.Client, path []string, 
 
 // ReadFirst reads the first items of a list, and returns the cursor after them.
 func ReadFirst[T any](
-	ctx context.Context, server *client.Client, path []string, query url.Values, limit, largest int,
+	ctx context.Context, server *client.Client, path []string, query url.Values, limit int,
 ) (all api.Page[T], err error) {
 	if limit < 1 { // an empty list would look as if there were nothing
 		return all, Wrong("as in --limit 20", "--limit must be 1 or more, and is %d", limit)
 	}
 	all.Items = []T{}
 	for {
-		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), largest)))
+		query.Set("limit", strconv.Itoa(min(limit-len(all.Items), LargestPage)))
 		var page api.Page[T]
 		if _, err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query}, &page); err != nil {
 			return all, err
