@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/projections/words"
 )
 
 // checksums has a checksum of each item of a tenant, by its number: the sum of the hashes of its rows, terms and sets,
@@ -27,10 +26,85 @@ func (s checksums) add(number int64, hash uint64) {
 	s[number].Add(hash)
 }
 
-// addEntry adds the terms and the sets of an item.
-func (s checksums) addEntry(number int64, of words.Entry) {
-	of.EachKey(func(key uint64) { s.add(number, termHash(key, number, 0, 0)) })
-	of.Each(func(hash uint64, count int) { s.add(number, termHash(hash, number, count, of.Words)) })
+// tenantSums compare the checksums of a tenant, as differences: 0 if both sides are equal.
+type tenantSums struct {
+	wrong      checksums // of what the log gives and the version has
+	differs    checksums // of what the version and the active one show; nil to compare with the log alone
+	unintended checksums // likewise, of what the change means to keep; nil if that is everything
+	total      atomic.Uint64
+}
+
+// side is where a row or a term comes from.
+type side int
+
+const (
+	ofLog side = iota
+	ofVersion
+	ofActive
+)
+
+func (e *verification) newSums(head int64) *tenantSums {
+	s := &tenantSums{wrong: make(checksums, head+1)}
+	if e.old != nil {
+		s.differs = make(checksums, head+1)
+		if len(e.ignored) > 0 {
+			s.unintended = make(checksums, head+1)
+		}
+	}
+	return s
+}
+
+// add adds the hash of a row or term, that of what a reader sees of it, and that of what the change means to keep.
+func (s *tenantSums) add(from side, number int64, all, seen, kept uint64) {
+	switch from {
+	case ofLog:
+		s.wrong.add(number, all)
+	case ofVersion:
+		s.total.Add(all)
+		s.wrong.add(number, -all)
+		s.differs.add(number, seen)
+		s.unintended.add(number, kept)
+	case ofActive:
+		s.differs.add(number, -seen)
+		s.unintended.add(number, -kept)
+	}
+}
+
+// hidden are columns that no answer shows: a baseline has the voters that some policies count.
+var hidden = []string{"baseline"}
+
+// addImage adds the rows of an image. Those of items that it lacks have the numbers of another image.
+func (e *verification) addImage(s *tenantSums, from side, i, other *image) {
+	numbers := map[string]int64{}
+	for _, row := range slices.Concat(other.knowledge, i.knowledge) {
+		numbers[row[1].(string)] = row[2].(int64)
+	}
+	for _, table := range i.tables() {
+		for _, row := range table.rows {
+			all := hashOf(table, row, nil)
+			seen, kept := all, all
+			if s.unintended != nil {
+				seen, kept = hashOf(table, row, hidden), 0
+				if !slices.Contains(e.ignored, table.name) {
+					kept = hashOf(table, row, e.ignored)
+				}
+			}
+			s.add(from, numbers[row[1].(string)], all, seen, kept)
+		}
+	}
+}
+
+// addTerms returns a function that adds a term of an item by its hash, or a set by its key.
+func (e *verification) addTerms(s *tenantSums, from side) func(term uint64, number int64, count, words int) {
+	ignored := slices.Contains(e.ignored, "terms")
+	return func(term uint64, number int64, count, words int) {
+		hash := termHash(term, number, count, words)
+		kept := hash
+		if ignored {
+			kept = 0
+		}
+		s.add(from, number, hash, hash, kept)
+	}
 }
 
 // termHash hashes a term of an item by its hash, or a set by its key.
@@ -44,60 +118,6 @@ func termHash(term uint64, number int64, count, words int) uint64 {
 		h ^= h >> 31
 	}
 	return h
-}
-
-// A sum is the checksums of a version, or of what the log gives: of everything, of what a reader sees of it, and of
-// what a change means to keep. The latter are nil if it means to keep everything.
-type sum struct{ all, seen, kept checksums }
-
-// tenantSums are the checksums of a tenant: what the log gives, what the version has, and what the active one has.
-type tenantSums struct{ want, have, was sum }
-
-func (e *verification) newSums(head int64) (s tenantSums) {
-	made := func() checksums { return make(checksums, head+1) }
-	s.want.all, s.have.all = made(), made()
-	if e.old != nil {
-		s.was.all = made()
-		if len(e.ignored) > 0 {
-			s.have.seen, s.have.kept, s.was.seen, s.was.kept = made(), made(), made(), made()
-		}
-	}
-	return s
-}
-
-// addImage adds the rows of an image. Those of items that it lacks have the numbers of another image.
-func (e *verification) addImage(s sum, i, other *image) {
-	numbers := map[string]int64{}
-	for _, row := range slices.Concat(other.knowledge, i.knowledge) {
-		numbers[row[1].(string)] = row[2].(int64)
-	}
-	for _, table := range i.tables() {
-		for _, row := range table.rows {
-			number := numbers[row[1].(string)]
-			s.all.add(number, hashOf(table, row, nil))
-			if s.kept == nil {
-				continue
-			}
-			s.seen.add(number, hashOf(table, row, hidden))
-			if !slices.Contains(e.ignored, table.name) {
-				s.kept.add(number, hashOf(table, row, e.ignored))
-			}
-		}
-	}
-}
-
-// hidden are columns that no answer shows: a baseline has the voters that some policies count.
-var hidden = []string{"baseline"}
-
-// differs compares an item with that of the active version, and tells whether it differs in what the change means to
-// keep.
-func (s tenantSums) differs(number int) (differs, unintended bool) {
-	if s.have.kept == nil {
-		differs = s.have.all[number].Load() != s.was.all[number].Load()
-		return differs, differs
-	}
-	unintended = s.have.kept[number].Load() != s.was.kept[number].Load()
-	return unintended || s.have.seen[number].Load() != s.was.seen[number].Load(), unintended
 }
 
 // hashOf hashes a row without some of its columns, so that equal rows of different origin have equal hashes.

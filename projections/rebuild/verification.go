@@ -116,7 +116,7 @@ const (
 )
 
 // items adds the rows of all items of a tenant.
-func (e *verification) items(ctx context.Context, h head, sums tenantSums) error {
+func (e *verification) items(ctx context.Context, h head, sums *tenantSums) error {
 	var cutting sync.Mutex
 	after, ended := "", false
 	next := func(log events.Snapshot) (s events.Slice, found bool, err error) {
@@ -156,7 +156,7 @@ func (e *verification) items(ctx context.Context, h head, sums tenantSums) error
 
 // part adds as many items of a slice as fit into memory, and returns the last stream of these.
 func (e *verification) part(
-	ctx context.Context, tx bun.Tx, s events.Slice, upTo int64, sums tenantSums,
+	ctx context.Context, tx bun.Tx, s events.Slice, upTo int64, sums *tenantSums,
 ) (through string, err error) {
 	want, bytes := &image{}, 0
 	for f, err := range foldStreams(events.SnapshotOf(tx).InSlice(ctx, s, upTo), e.new.Policy) {
@@ -168,7 +168,9 @@ func (e *verification) part(
 			return "", err
 		}
 		if rows.IsLive(f.item) && e.new.Tables.HasWords() {
-			sums.want.all.addEntry(f.item.Number, words.Entry{ItemTerms: itsTerms, Sets: words.SetsOf(f.item)})
+			entry, add := words.Entry{ItemTerms: itsTerms, Sets: words.SetsOf(f.item)}, e.addTerms(sums, ofLog)
+			entry.EachKey(func(key uint64) { add(key, f.item.Number, 0, 0) })
+			entry.Each(func(hash uint64, count int) { add(hash, f.item.Number, count, entry.Words) })
 		}
 		bytes += len(f.item.Text.Content) + len(f.item.Text.Overview) + 1000*(1+len(f.item.Votes))
 		if bytes >= verifiedBytes {
@@ -180,13 +182,13 @@ func (e *verification) part(
 	if err != nil {
 		return "", err
 	}
-	e.addImage(sums.want, want, want)
-	e.addImage(sums.have, have, want)
+	e.addImage(sums, ofLog, want, want)
+	e.addImage(sums, ofVersion, have, want)
 	if e.old != nil {
 		err = e.readActive(ctx, tx, func() error {
 			was, err := imageOf(ctx, e.catalogue, tx, *e.old, s)
 			if err == nil {
-				e.addImage(sums.was, was, want)
+				e.addImage(sums, ofActive, was, want)
 			}
 			return err
 		})
@@ -205,25 +207,14 @@ func (e *verification) part(
 }
 
 // terms adds the index of words of a tenant.
-func (e *verification) terms(ctx context.Context, tenant string, sums tenantSums) error {
+func (e *verification) terms(ctx context.Context, tenant string, sums *tenantSums) error {
 	if !e.new.Tables.HasWords() { // only a check meets such a version
 		return nil
-	}
-	addTo := func(s sum) func(uint64, int64, int, int) {
-		if slices.Contains(e.ignored, "terms") {
-			s.kept = nil
-		}
-		return func(term uint64, number int64, count, words int) {
-			hash := termHash(term, number, count, words)
-			s.all.add(number, hash)
-			s.seen.add(number, hash)
-			s.kept.add(number, hash)
-		}
 	}
 	reading, reads := errgroup.WithContext(ctx)
 	reading.SetLimit(min(len(e.snapshot.Transactions), 2))
 	reading.Go(func() error {
-		postings, changes, err := words.Each(reads, e.tx, e.new.Tables, tenant, addTo(sums.have))
+		postings, changes, err := words.Each(reads, e.tx, e.new.Tables, tenant, e.addTerms(sums, ofVersion))
 		e.seen[e.new.Tables.Postings.Name] += postings
 		e.seen[e.new.Tables.Changes.Name] += changes
 		return err
@@ -232,7 +223,7 @@ func (e *verification) terms(ctx context.Context, tenant string, sums tenantSums
 		last := e.snapshot.Transactions[len(e.snapshot.Transactions)-1]
 		reading.Go(func() error {
 			return e.readActive(reads, last, func() error {
-				_, _, err := words.Each(reads, last, e.old.Tables, tenant, addTo(sums.was))
+				_, _, err := words.Each(reads, last, e.old.Tables, tenant, e.addTerms(sums, ofActive))
 				return err
 			})
 		})
@@ -244,11 +235,11 @@ func (e *verification) terms(ctx context.Context, tenant string, sums tenantSums
 }
 
 // judge compares the checksums of a tenant.
-func (e *verification) judge(ctx context.Context, tenant string, s tenantSums) error {
-	for number := range s.have.all {
-		at, have := numbered{tenant, int64(number)}, s.have.all[number].Load()
-		e.sum += have
-		if have != s.want.all[number].Load() && len(e.report.Wrong) < maxWrong {
+func (e *verification) judge(ctx context.Context, tenant string, s *tenantSums) error {
+	e.sum += s.total.Load()
+	for number := range s.wrong {
+		at := numbered{tenant, int64(number)}
+		if s.wrong[number].Load() != 0 && len(e.report.Wrong) < maxWrong {
 			id, err := e.idOf(ctx, at)
 			switch {
 			case err != nil:
@@ -262,7 +253,12 @@ func (e *verification) judge(ctx context.Context, tenant string, s tenantSums) e
 		if e.old == nil {
 			continue
 		}
-		differs, unintended := s.differs(number)
+		differs := s.differs[number].Load() != 0
+		unintended := differs
+		if s.unintended != nil {
+			unintended = s.unintended[number].Load() != 0
+			differs = differs || unintended
+		}
 		if !differs {
 			continue
 		}
