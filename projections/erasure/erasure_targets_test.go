@@ -75,7 +75,7 @@ func (f *family) lives() {
 		commands["erase a session"] = domain.EraseSession{SessionTarget: rapid.SampledFrom(f.talks).
 			Draw(f.T, "talk"), ErasureReason: domain.ErasureReason{ReasonCode: "before"}}
 	}
-	_, _ = f.World.Log.Submit(f.T.Context(), domain.Submission{
+	_, _ = f.World.Log.Submit(f.Context(), domain.Submission{
 		By:      f.By,
 		Command: commands[f.one(slices.Sorted(maps.Keys(commands)), "what")],
 	})
@@ -99,7 +99,7 @@ func (f *family) orders() (domain.OrderErasure, bool) {
 	if err != nil {
 		return order, false
 	}
-	_, err = f.World.Log.Submit(f.T.Context(), domain.Submission{By: order.By, Command: order})
+	_, err = f.World.Log.Submit(f.Context(), domain.Submission{By: order.By, Command: order})
 	return order, err == nil
 }
 
@@ -149,7 +149,7 @@ func (f *family) isKilled(order domain.OrderErasure, planned []domain.ErasureTar
 		if !d.WillErase {
 			continue
 		}
-		_, err := f.World.Log.Submit(f.T.Context(), domain.Submission{
+		_, err := f.World.Log.Submit(f.Context(), domain.Submission{
 			By: order.By, Command: d.EraseCommand(order.By, order.ErasureReason),
 			Origin: domain.Origin{CorrelationID: order.Stream()},
 		})
@@ -165,13 +165,13 @@ func (f *family) did(order domain.OrderErasure, goes []string, stays map[string]
 	var erased []string
 	query := "SELECT DISTINCT stream FROM events WHERE tenant = ? AND correlation_id = ? AND name LIKE '%.erased' AND " +
 		"name <> 'tenant.erased'"
-	NoError(f, f.DB.NewRaw(query, f.By.Tenant, order.Stream()).Scan(f.T.Context(), &erased))
+	NoError(f, f.DB.NewRaw(query, f.By.Tenant, order.Stream()).Scan(f.Context(), &erased))
 	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	if diff := gocmp.Diff(erased, goes, sorted, cmpopts.EquateEmpty()); diff != "" {
 		f.Errorf("%s, with lineage %t, by %s: erased (-got +planned):\n%s", order.Of, order.WithLineage,
 			order.By.Subject, diff)
 	}
-	state, err := eraser(f.World).Erasure(f.T.Context(), f.By.Tenant, order.ID)
+	state, err := eraser(f.World).Erasure(f.Context(), f.By.Tenant, order.ID)
 	if err != nil || state.UnderWay() || state.Erased != int64(len(goes)) || state.NotErased != int64(len(stays)) {
 		f.Errorf("%s: %+v, %v, want %d erased and %d not", order.Of, state, err, len(goes), len(stays))
 	}
