@@ -96,19 +96,27 @@ const (
 const HashBits = 48
 
 // Filters are the filters of now and then by a word of each item, besides the status: the kind of the set that has the
-// items with a word, 0 for none; the column; and the words of which an item must have one, none for any.
+// items with a word, 0 for none; the column; the word of an item; and those of which it must have one, none for any.
 var Filters = []struct {
 	Set    uint64
 	Column string
+	WordOf func(k *domain.Knowledge) string
 	Asked  func(f *domain.Filter) []string
 }{
-	{OfType, "type", func(f *domain.Filter) []string { return wordsOf(f.Types...) }},
-	{OfContextType, "context_type", func(f *domain.Filter) []string { return wordsOf(f.ContextTypes...) }},
-	{OfCategory, "category", func(f *domain.Filter) []string { return wordsOf(f.Categories...) }},
-	{OfOwner, "owner", func(f *domain.Filter) []string { return wordsOf(f.Owner) }},
-	{OfVisibility, "visibility", func(f *domain.Filter) []string { return wordsOf(f.Visibility) }},
-	{OfPolarity, "polarity", func(f *domain.Filter) []string { return wordsOf(f.Polarity) }},
-	{0, "trace_id", func(f *domain.Filter) []string { return wordsOf(f.TraceID) }},
+	{OfType, "type", func(k *domain.Knowledge) string { return string(k.Type) },
+		func(f *domain.Filter) []string { return wordsOf(f.Types...) }},
+	{OfContextType, "context_type", func(k *domain.Knowledge) string { return string(k.ContextType) },
+		func(f *domain.Filter) []string { return wordsOf(f.ContextTypes...) }},
+	{OfCategory, "category", func(k *domain.Knowledge) string { return string(k.Category) },
+		func(f *domain.Filter) []string { return wordsOf(f.Categories...) }},
+	{OfOwner, "owner", func(k *domain.Knowledge) string { return string(k.Owner) },
+		func(f *domain.Filter) []string { return wordsOf(f.Owner) }},
+	{OfVisibility, "visibility", func(k *domain.Knowledge) string { return string(k.Visibility()) },
+		func(f *domain.Filter) []string { return wordsOf(f.Visibility) }},
+	{OfPolarity, "polarity", func(k *domain.Knowledge) string { return string(k.Polarity) },
+		func(f *domain.Filter) []string { return wordsOf(f.Polarity) }},
+	{0, "trace_id", func(k *domain.Knowledge) string { return k.Source.TraceID },
+		func(f *domain.Filter) []string { return wordsOf(f.TraceID) }},
 }
 
 func wordsOf[T ~string](asked ...T) (words []string) {

@@ -80,12 +80,6 @@ func (r *Row) Values(names []string) ([]any, error) {
 	return values, nil
 }
 
-// Word is the value of a column of text.
-func (r *Row) Word(name string) string {
-	value, _ := columns[slices.Index(KnowledgeColumns, name)].cell(r).stored() // text has no error
-	return value.(string)
-}
-
 // Select selects rows k of the knowledge table, to be read by [ScanEach], [ReadEach] or [Reader.Read].
 func Select(db bun.IDB) *bun.SelectQuery {
 	return db.NewSelect().ColumnExpr("k." + strings.Join(KnowledgeColumns, ", k."))

@@ -48,10 +48,9 @@ func EntryOf(by text.Tokenizer, k *domain.Knowledge) Entry {
 // with NUL between them.
 func EachValue(k *domain.Knowledge, yield func(kind uint64, value string)) {
 	yield(rows.OfStatus, string(k.Status))
-	row := rows.RowOf("", k, 0)
 	for _, filter := range rows.Filters {
 		if filter.Set > 0 {
-			yield(filter.Set, row.Word(filter.Column))
+			yield(filter.Set, filter.WordOf(k))
 		}
 	}
 	for _, scope := range k.Scopes {
