@@ -64,14 +64,14 @@ func namesOf(groups ...group) (names []string) {
 	return names
 }
 
-// Values are the values of some columns, in the order of [KnowledgeColumns].
+// Values are the values of some columns, which are in the order of [KnowledgeColumns].
 func (r *Row) Values(names []string) ([]any, error) {
-	values := make([]any, 0, len(names))
-	for _, c := range columns {
-		if len(names) < len(columns) && !slices.Contains(names, c.name) {
-			continue
+	values, at := make([]any, 0, len(names)), 0
+	for _, name := range names {
+		for columns[at].name != name {
+			at++
 		}
-		value, err := c.cell(r).stored()
+		value, err := columns[at].cell(r).stored()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.ID, err)
 		}
