@@ -119,7 +119,7 @@ func (f Filters) Parameters() url.Values {
 	return query
 }
 
-// Parameters are the filters of a search.
+// Filter are the filters of a search.
 func (f Filters) Filter() api.Filter {
 	return api.Filter{
 		Types: f.Type, ContextType: f.ContextType, Category: f.Category, Tags: TagsOf(f.Tag), Owner: f.Owner, Scope: f.Scope,
