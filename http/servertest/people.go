@@ -37,8 +37,8 @@ func EachPeopled(t *testing.T, test func(t *testing.T, w *World, people map[stri
 			cfg.Protections = func(context.Context) ([]domain.Protection, error) { return nil, nil }
 		})
 		w.Heard = heard
-		w.Spec = nil                 // the same few answers, hundreds of times: others hold them against the description
-		heard.from = len(heard.sent) // what is read when a server opens is of no tenant
+		w.Spec = nil                   // the same few answers, hundreds of times: others hold them against the description
+		heard.from = len(heard.Sent()) // what is read when a server opens is of no tenant
 		test(t, w, w.people())
 		heard.check(t)
 	})

@@ -1,38 +1,17 @@
 package servertest
 
 import (
-	"context"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/uptrace/bun"
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
-// Statements are all that was sent to a database.
+// Statements are what was sent to a database, of which those after the first ones must name their tenant.
 type Statements struct {
-	mu   sync.Mutex
-	sent []string
+	databasetest.Statements
 	from int
-}
-
-var _ bun.QueryHook = (*Statements)(nil)
-
-func (s *Statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
-
-func (s *Statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = append(s.sent, event.Query)
-}
-
-// Said are the statements so far.
-func (s *Statements) Said() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.sent)
 }
 
 var (
@@ -48,10 +27,8 @@ var (
 // check fails the test for every statement that reads or writes rows of tenants and does not say of which.
 func (s *Statements) check(t *testing.T) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	named, wrong := 0, map[string]bool{}
-	for _, batch := range s.sent[s.from:] {
+	for _, batch := range s.Sent()[s.from:] {
 		for statement := range strings.SplitSeq(batch, ";\n") {
 			switch {
 			case !tenantTable.MatchString(statement), anyTenants.MatchString(statement):

@@ -35,9 +35,9 @@ func TestWhatIsHiddenCostsWhatDoesNotExistCosts(t *testing.T) {
 			who := people[name]
 			for what, ask := range perItem {
 				sends := func(id string) (sent []string, status int) {
-					before := len(w.Heard.Said())
+					before := len(w.Heard.Sent())
 					status = ask(w, who, id).Status
-					return shapes(w.Heard.Said()[before:]), status
+					return shapes(w.Heard.Sent()[before:]), status
 				}
 				for _, id := range []string{"other-item", "other-gone", "default-item", "default-gone"} {
 					if name == "service" && strings.HasPrefix(id, "default") {

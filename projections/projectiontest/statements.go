@@ -1,44 +1,25 @@
 package projectiontest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
-	"github.com/uptrace/bun"
+	"github.com/annals-kb/annals/database/databasetest"
 )
 
-// Statements collects what is sent to a database.
-type Statements struct {
-	mu   sync.Mutex
-	sent []string
-}
-
-var _ bun.QueryHook = (*Statements)(nil)
-
-func (s *Statements) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
-
-func (s *Statements) AfterQuery(_ context.Context, event *bun.QueryEvent) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = append(s.sent, event.Query)
-}
+// Statements are what was sent to a database.
+type Statements struct{ databasetest.Statements }
 
 // Query is a statement that looks for rows, and the settings that stand before it.
 type Query struct{ Settings, Text string }
 
 // During are the queries that something sends.
 func (s *Statements) During(do func()) []Query {
-	s.mu.Lock()
-	s.sent = nil
-	s.mu.Unlock()
+	before := len(s.Sent())
 	do()
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var queries []Query
-	for _, sent := range s.sent {
+	for _, sent := range s.Sent()[before:] {
 		settings := []string{""}
 		for text := range strings.SplitSeq(sent, ";\n") {
 			text = strings.TrimSpace(text)
