@@ -103,20 +103,34 @@ var Filters = []struct {
 	WordOf func(k *domain.Knowledge) string
 	Asked  func(f *domain.Filter) []string
 }{
-	{OfType, "type", func(k *domain.Knowledge) string { return string(k.Type) },
-		func(f *domain.Filter) []string { return wordsOf(f.Types...) }},
-	{OfContextType, "context_type", func(k *domain.Knowledge) string { return string(k.ContextType) },
-		func(f *domain.Filter) []string { return wordsOf(f.ContextTypes...) }},
-	{OfCategory, "category", func(k *domain.Knowledge) string { return string(k.Category) },
-		func(f *domain.Filter) []string { return wordsOf(f.Categories...) }},
-	{OfOwner, "owner", func(k *domain.Knowledge) string { return string(k.Owner) },
-		func(f *domain.Filter) []string { return wordsOf(f.Owner) }},
-	{OfVisibility, "visibility", func(k *domain.Knowledge) string { return string(k.Visibility()) },
-		func(f *domain.Filter) []string { return wordsOf(f.Visibility) }},
-	{OfPolarity, "polarity", func(k *domain.Knowledge) string { return string(k.Polarity) },
-		func(f *domain.Filter) []string { return wordsOf(f.Polarity) }},
-	{0, "trace_id", func(k *domain.Knowledge) string { return k.Source.TraceID },
-		func(f *domain.Filter) []string { return wordsOf(f.TraceID) }},
+	{
+		OfType, "type", func(k *domain.Knowledge) string { return string(k.Type) },
+		func(f *domain.Filter) []string { return wordsOf(f.Types...) },
+	},
+	{
+		OfContextType, "context_type", func(k *domain.Knowledge) string { return string(k.ContextType) },
+		func(f *domain.Filter) []string { return wordsOf(f.ContextTypes...) },
+	},
+	{
+		OfCategory, "category", func(k *domain.Knowledge) string { return string(k.Category) },
+		func(f *domain.Filter) []string { return wordsOf(f.Categories...) },
+	},
+	{
+		OfOwner, "owner", func(k *domain.Knowledge) string { return string(k.Owner) },
+		func(f *domain.Filter) []string { return wordsOf(f.Owner) },
+	},
+	{
+		OfVisibility, "visibility", func(k *domain.Knowledge) string { return string(k.Visibility()) },
+		func(f *domain.Filter) []string { return wordsOf(f.Visibility) },
+	},
+	{
+		OfPolarity, "polarity", func(k *domain.Knowledge) string { return string(k.Polarity) },
+		func(f *domain.Filter) []string { return wordsOf(f.Polarity) },
+	},
+	{
+		0, "trace_id", func(k *domain.Knowledge) string { return k.Source.TraceID },
+		func(f *domain.Filter) []string { return wordsOf(f.TraceID) },
+	},
 }
 
 func wordsOf[T ~string](asked ...T) (words []string) {
