@@ -94,7 +94,7 @@ func TestExportsOfWorkspacesAreRead(t *testing.T) {
 				"Paint | Status: Open¶¶The door. | [Ops/Tasks " + page + "]",
 			},
 			"confluence": {
-				"Deploy: guide | ## Steps¶¶See [Q&A](300.html).¶¶| Env  | Host |¶|------|------|¶| live | a1   | | [Team Docs/Home] 2025-02-03 by Bo Li",
+				"Deploy: guide | ## Steps¶¶See [Q&A](300.html).¶¶| Env | Host |¶|---|---|¶| live | a1 | | [Team Docs/Home] 2025-02-03 by Bo Li",
 			},
 			"slack": {
 				"#ops: On call: 555 | Ana Ruiz: On call: 555 | [] 2025-05-02 by Ana Ruiz",
