@@ -46,9 +46,11 @@ func HTML(part *html.Node) (string, error) {
 }
 
 var (
-	language   = regexp.MustCompile(`(?:brush: *|sourceCode |\b(?:highlight-source|highlight|lang|language)-)([A-Za-z][\w+#-]*)`)
-	admonition = regexp.MustCompile(`\b(?:confluence-information-macro|admonition|markdown-alert|callout|alert|aui-message)` +
-		`[ -]{1,2}(info|note|tip|hint|important|success|warning|caution|danger|error|attention)(?:rmation)?\b`)
+	language = regexp.MustCompile(
+		`(?:brush: *|sourceCode |\b(?:highlight-source|highlight|lang|language)-)([A-Za-z][\w+#-]*)`)
+	admonition = regexp.MustCompile(
+		`\b(?:confluence-information-macro|admonition|markdown-alert|callout|alert|aui-message)[ -]{1,2}` +
+			`(info|note|tip|hint|important|success|warning|caution|danger|error|attention)(?:rmation)?\b`)
 )
 
 // translate writes what has no element of its own in a form that the converter knows: checkboxes, admonitions, and

@@ -69,7 +69,7 @@ func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(mar
 			err = json.Unmarshal(text, into)
 		}
 		if err != nil {
-			in.Leave(path.Join(above, folder, name), "cannot be read: "+err.Error())
+			in.Leave(path.Join(above, folder, name), err.Error())
 			return nil
 		}
 	}
@@ -88,7 +88,7 @@ func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(mar
 				err = json.Unmarshal(text, &messages)
 			}
 			if err != nil {
-				in.Leave(path.Join(above, day), "cannot be read: "+err.Error())
+				in.Leave(path.Join(above, day), err.Error())
 			}
 			for _, m := range messages {
 				if m.Text == "" || !slices.Contains(spoken, m.Subtype) {

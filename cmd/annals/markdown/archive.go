@@ -1,0 +1,98 @@
+package markdown
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/annals-kb/annals/http/body"
+)
+
+// archive are the files of an archive, under names that files of a folder can have. One that cannot have such a name is
+// left out. Of files with the same name, the last one is read, as in archives to which files were added.
+func (in *Input) archive(from io.ReaderAt, size int64, above string) (fs.FS, error) {
+	reader, err := zip.NewReader(from, size)
+	if err != nil {
+		return nil, errors.New("is no archive that can be read")
+	}
+	names, last, folders := body.Names(reader.File), map[string]int{}, map[string]bool{}
+	for i, name := range names {
+		if names[i] = path.Clean(name); strings.HasSuffix(name, "/") {
+			names[i] = "."
+			continue
+		}
+		last[names[i]] = i
+		for folder := path.Dir(names[i]); !folders[folder]; folder = path.Dir(folder) {
+			folders[folder] = true
+		}
+	}
+	kept := reader.File[:0]
+	for i, entry := range reader.File {
+		const encrypted = 1
+		why := ""
+		switch entry.Name = names[i]; {
+		case entry.Name == ".": // a folder follows from its files
+			continue
+		case !filepath.IsLocal(entry.Name):
+			why = "is outside of the archive"
+		case entry.Flags&encrypted != 0:
+			why = "is encrypted"
+		case folders[entry.Name]:
+			why = "has the name of a folder"
+		case last[entry.Name] != i:
+			why = "is in the archive more than once: the last one is read"
+		}
+		if why != "" {
+			in.Leave(path.Join(above, entry.Name), why)
+			continue
+		}
+		kept = append(kept, entry)
+	}
+	reader.File = kept
+	return reader, nil
+}
+
+// inner passes the items of an archive among other files. One in an archive is unpacked into a temporary file.
+func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(Item) error) error {
+	whole := path.Join(above, name)
+	file, err := files.Open(name)
+	if err != nil {
+		in.Leave(whole, err.Error())
+		return nil
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	at, is := file.(io.ReaderAt)
+	size := int64(0)
+	if info, err := file.Stat(); err == nil {
+		size = info.Size()
+	}
+	if !is {
+		unpacked, err := os.CreateTemp("", "annals-*.zip")
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", whole, err)
+		}
+		defer os.Remove(unpacked.Name()) //nolint:errcheck // it is of no further use
+		defer unpacked.Close()           //nolint:errcheck // likewise
+		size, err = io.Copy(unpacked, io.LimitReader(file, largestInput-in.total))
+		if in.total += size; in.total >= largestInput {
+			return errTooMuch
+		}
+		if err != nil {
+			in.Leave(whole, err.Error())
+			return nil
+		}
+		at = unpacked
+	}
+	within, err := in.archive(at, size, whole)
+	if err != nil || depth == mostDeep {
+		in.Leave(whole, "is no archive that can be read")
+		return nil
+	}
+	return in.walk(within, whole, depth+1, yield)
+}
