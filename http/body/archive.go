@@ -42,9 +42,10 @@ func Names(files []*zip.File) []string {
 var (
 	cyrillic    = regexp.MustCompile(`^[\x00-\x7f\p{Cyrillic}№]*$`)
 	notCyrillic = regexp.MustCompile(`[а-яё][А-ЯЁ]|[A-Za-z]\p{Cyrillic}|\p{Cyrillic}[A-Za-z]`)
-	eastAsian   = regexp.MustCompile(`^[\x00-\x7f\p{Han}\x{3000}-\x{30ff}\x{ff01}-\x{ff5e}\x{2014}-\x{2026}\x{2460}-\x{2473}·]*$`)
-	notAsian    = regexp.MustCompile(`[A-Za-z]\p{Han}[a-z]`)
-	lowerCase   = regexp.MustCompile(`[а-яё]`)
+	eastAsian   = regexp.MustCompile( // characters and syllables, and their punctuation
+		`^[\x00-\x7f\p{Han}\x{3000}-\x{30ff}\x{ff01}-\x{ff5e}\x{2014}-\x{2026}\x{2460}-\x{2473}·]*$`)
+	notAsian  = regexp.MustCompile(`[A-Za-z]\p{Han}[a-z]`)
+	lowerCase = regexp.MustCompile(`[а-яё]`)
 )
 
 // encodingOf is the encoding in which names look like words; nil for none. The bytes of a language are seldom words of

@@ -17,7 +17,8 @@ import (
 // HTML is the text of a page, or of a part of one, as Markdown. What is not read, such as scripts and navigation, is
 // left out. It changes the nodes.
 func HTML(part *html.Node) (string, error) {
-	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
+	c := converter.NewConverter(converter.WithPlugins(
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(commonmark.WithListEndComment(false)),
 		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
 			table.WithNewlineBehavior(table.NewlineBehaviorPreserve))),
 		converter.WithEscapeMode(converter.EscapeModeDisabled))
@@ -84,6 +85,8 @@ func translate(node *html.Node) {
 		if found := language.FindStringSubmatch(about); found != nil && found[1] != "default" && found[1] != "none" {
 			node.Attr = []html.Attribute{{Key: "class", Val: "language-" + found[1]}}
 		}
+	case isElement(node, "figure") && slices.Contains(strings.Fields(class), "callout"):
+		node.Data = "blockquote"
 	case kind != nil:
 		node.Data = "blockquote"
 		first := element("p")

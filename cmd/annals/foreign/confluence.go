@@ -15,17 +15,27 @@ import (
 )
 
 var (
-	pageID    = regexp.MustCompile(`(?:^|_)(\d+)\.html$`)
+	pageID    = regexp.MustCompile(`(?:^|[/_])(\d+)\.html$`)
 	pageDates = regexp.MustCompile(`\bon (.+)$`)
-	noText    = []string{"toc-macro", "childpages-macro", "plugin_attachments_container"}
+	noText    = []string{"toc-macro", "childpages-macro", "plugin_pagetree", "plugin_attachments_container"}
 )
 
-// confluence reads a page of a space that Confluence has exported as HTML. A file without a page gives no item.
-func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
+// page reads a page that Confluence or Notion has exported as HTML.
+func page(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
 	page, err := html.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, errors.New("is no HTML that can be read")
 	}
+	for node := range page.Descendants() {
+		if node.Data == "article" && strings.HasPrefix(attribute(node, "class"), "page") {
+			return in.Note(file, notionPage(node))
+		}
+	}
+	return confluence(in, file, page)
+}
+
+// confluence reads a page of a space of Confluence.
+func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.Item, error) {
 	var main, title, about *html.Node
 	var above []string
 	for node := range page.Descendants() {
@@ -46,8 +56,8 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 		}
 	}
 	number := pageID.FindStringSubmatch(file)
-	if main == nil || title == nil || number == nil { // the index, a folder, or a page of somebody else
-		return nil, nil
+	if main == nil || title == nil || number == nil {
+		return nil, errors.New("is no page of Confluence or Notion")
 	}
 	for _, node := range slices.Collect(main.Descendants()) {
 		for class := range strings.FieldsSeq(attribute(node, "class")) {
@@ -56,12 +66,14 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 			}
 		}
 	}
+	if !says(main) {
+		return nil, errors.New("only lists other pages")
+	}
 	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
 	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title)}
-	item.Content = textOf(main)
-	if text, err := document.HTML(main); err == nil { // part: documents
-		item.Content = text // part: documents
-	} // part: documents
+	if item.Content = contentOf(main); item.Content == "" {
+		return nil, nil
+	}
 	if len(above) > 0 {
 		item.Task = strings.TrimPrefix(item.Task, above[0]+" : ")
 	}
@@ -99,11 +111,31 @@ func textOf(node *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
+// contentOf is the text of a node, as Markdown.
+func contentOf(node *html.Node) string {
+	content := textOf(node)
+	if text, err := document.HTML(node); err == nil { // part: documents
+		content = text // part: documents
+	} // part: documents
+	return content
+}
+
+// says tells whether a node has a text that is no link to another page.
+func says(node *html.Node) bool {
+	if node.Type == html.TextNode {
+		return strings.TrimSpace(node.Data) != ""
+	}
+	if node.Data == "a" && pageID.MatchString(attribute(node, "href")) || node.Data == "style" {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(node.ChildNodes()), says)
+}
+
 // tagsOf are tags of one value each, without empty ones.
 func tagsOf(pairs ...string) map[string][]string {
 	tags := map[string][]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if value := markdown.LastRunes(pairs[i+1], 60); value != "" {
+		if value := markdown.LastRunes(pairs[i+1], 60); value != "" && value != "." {
 			tags[pairs[i]] = []string{value}
 		}
 	}

@@ -96,3 +96,6 @@ func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(It
 	}
 	return in.walk(within, whole, depth+1, yield)
 }
+
+// Note reads what another program has written, in the form of a note.
+func (in *Input) Note(file, text string) ([]Item, error) { return in.note(file, text) }
