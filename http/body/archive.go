@@ -14,23 +14,19 @@ import (
 
 // Names are the names of an archive's files in UTF-8 and with slashes. Older programs write backslashes, and names in
 // the encoding of their computer, which the archive does not record. Such names are in one encoding if one fits all.
-func Names(files []*zip.File) []string {
-	var older, names []string
+func Names(files []*zip.File) (names []string) {
+	var older strings.Builder
 	for _, file := range files {
 		if !utf8.ValidString(file.Name) {
-			older = append(older, file.Name)
+			older.WriteString(file.Name + "\n")
 		}
 	}
-	all := encodingOf(strings.Join(older, "\n"))
+	all := encodingOf(older.String())
 	for _, file := range files {
 		name := file.Name
-		if !utf8.ValidString(name) {
-			from := all
-			if from == nil {
+		if from := all; !utf8.ValidString(name) {
+			if from == charmap.CodePage437 {
 				from = encodingOf(name)
-			}
-			if from == nil {
-				from = charmap.CodePage437
 			}
 			name, _ = from.NewDecoder().String(name)
 		}
@@ -40,36 +36,30 @@ func Names(files []*zip.File) []string {
 }
 
 var (
-	cyrillic    = regexp.MustCompile(`^[\x00-\x7f\p{Cyrillic}№]*$`)
-	notCyrillic = regexp.MustCompile(`[а-яё][А-ЯЁ]|[A-Za-z]\p{Cyrillic}|\p{Cyrillic}[A-Za-z]`)
-	eastAsian   = regexp.MustCompile( // characters and syllables, and their punctuation
+	cyrillic = regexp.MustCompile(`^[\x00-\x7f\p{Cyrillic}№]*$`)
+	jumbled  = regexp.MustCompile(`[а-яё][А-ЯЁ]|[A-Za-z]\p{Cyrillic}|\p{Cyrillic}[A-Za-z]|[A-Za-z]\p{Han}[a-z]`)
+	asian    = regexp.MustCompile( // characters and syllables, and their punctuation
 		`^[\x00-\x7f\p{Han}\x{3000}-\x{30ff}\x{ff01}-\x{ff5e}\x{2014}-\x{2026}\x{2460}-\x{2473}·]*$`)
-	notAsian  = regexp.MustCompile(`[A-Za-z]\p{Han}[a-z]`)
-	lowerCase = regexp.MustCompile(`[а-яё]`)
+	// encodings are tried in order. The bytes of one language are seldom words in the encoding of another: common
+	// Chinese characters are half-width in Japanese, and Japanese syllables mix the cases of Cyrillic.
+	encodings = []struct {
+		of    encoding.Encoding
+		words *regexp.Regexp
+	}{
+		{charmap.CodePage866, regexp.MustCompile(`^[\x00-\x7f\p{Cyrillic}№]*[а-яё][\x00-\x7f\p{Cyrillic}№]*$`)},
+		{japanese.ShiftJIS, asian},
+		{simplifiedchinese.GBK, asian},
+		{charmap.CodePage866, cyrillic},
+	}
 )
 
-// encodingOf is the encoding in which names look like words; nil for none. The bytes of a language are seldom words of
-// another one: common Chinese characters are half-width in Japanese, and Japanese syllables mix Cyrillic cases.
+// encodingOf is the encoding in which names look like words, or that of DOS.
 func encodingOf(names string) encoding.Encoding {
-	in := func(e encoding.Encoding) string {
-		text, err := e.NewDecoder().String(names)
-		if err != nil {
-			return "\ufffd"
-		}
-		return text
-	}
-	russian := in(charmap.CodePage866)
-	isRussian := cyrillic.MatchString(russian) && !notCyrillic.MatchString(russian)
-	if isRussian && lowerCase.MatchString(russian) {
-		return charmap.CodePage866
-	}
-	for _, e := range []encoding.Encoding{japanese.ShiftJIS, simplifiedchinese.GBK} {
-		if text := in(e); eastAsian.MatchString(text) && !notAsian.MatchString(text) {
-			return e
+	for _, e := range encodings {
+		text, err := e.of.NewDecoder().String(names)
+		if err == nil && e.words.MatchString(text) && !jumbled.MatchString(text) {
+			return e.of
 		}
 	}
-	if isRussian {
-		return charmap.CodePage866
-	}
-	return nil
+	return charmap.CodePage437
 }

@@ -14,6 +14,18 @@ import (
 	"golang.org/x/net/html"
 )
 
+// mostCells limits the cells of a table, with those that others span and those that fill up its rows.
+const mostCells = 1_000_000
+
+// The converter writes < and > as references. Two characters that no text has stand for them until it is done.
+var (
+	hidden = strings.NewReplacer("<", "\ufdd0", ">", "\ufdd1")
+	shown  = strings.NewReplacer("\ufdd0", "<", "\ufdd1", ">")
+
+	breaks  = regexp.MustCompile(` *(?:<br /> *)+`)
+	newline = regexp.MustCompile(`\s*\n\s*`)
+)
+
 // HTML is the text of a page, or of a part of one, as Markdown. What is not read, such as scripts and navigation, is
 // left out. It changes the nodes.
 func HTML(part *html.Node) (string, error) {
@@ -25,12 +37,9 @@ func HTML(part *html.Node) (string, error) {
 	for _, tag := range []string{"nav", "svg", "template", "noscript"} {
 		c.Register.TagType(tag, converter.TagTypeRemove, converter.PriorityEarly)
 	}
-	// The converter writes < and > as references. Two characters that no text has stand for them meanwhile.
-	hide := strings.NewReplacer("<", "\ufdd0", ">", "\ufdd1")
-	show := strings.NewReplacer("\ufdd0", "<", "\ufdd1", ">", " "+separator, ";", separator, ";")
-	c.Register.TextTransformer(func(_ converter.Context, text string) string {
-		return hide.Replace(text)
-	}, converter.PriorityEarly)
+	for _, tag := range []string{"td", "th"} { // of tables for layout
+		c.Register.TagType(tag, converter.TagTypeBlock, converter.PriorityEarly)
+	}
 	for _, node := range slices.Collect(part.Descendants()) {
 		translate(node)
 	}
@@ -43,7 +52,7 @@ func HTML(part *html.Node) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read HTML: %w", err)
 	}
-	return strings.TrimSpace(show.Replace(string(text))), nil
+	return strings.TrimSpace(shown.Replace(breaks.ReplaceAllString(string(text), " "))), nil
 }
 
 var (
@@ -60,6 +69,8 @@ func translate(node *html.Node) {
 	class, above := attribute(node, "class"), node.Parent
 	kind := admonition.FindStringSubmatch(class)
 	switch {
+	case node.Type == html.TextNode:
+		node.Data = hidden.Replace(node.Data)
 	case node.Type != html.ElementNode || above == nil:
 	case isElement(node, "input") && attribute(node, "type") == "checkbox":
 		done := slices.ContainsFunc(node.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
@@ -89,117 +100,67 @@ func translate(node *html.Node) {
 		node.Data = "blockquote"
 	case kind != nil:
 		node.Data = "blockquote"
-		first := element("p")
-		first.AppendChild(textNode("[!" + strings.ToUpper(kind[1]) + "]"))
-		node.InsertBefore(first, node.FirstChild)
+		node.InsertBefore(textNode("[!"+strings.ToUpper(kind[1])+"]"), node.FirstChild)
 	}
 }
 
-// separator stands for the end of a part of a list in a cell until all is written.
-const separator = "\ufdd2"
-
-// mostCells limits the cells of a table, with those that others span and those that fill up its rows.
-const mostCells = 1_000_000
-
-var (
-	blocks = strings.Fields("address article aside blockquote br caption center dd details div dl dt figcaption figure " +
-		"footer h1 h2 h3 h4 h5 h6 header hr li main ol p section summary table tbody td tfoot th thead tr ul")
-	siblings = []string{"li", "tr", "td", "th"} // blocks of which several make a list
-	inline   = []string{"a", "b", "strong", "i", "em", "del", "s", "strike"}
-)
-
-// tabulate makes each cell of a table one line, as Markdown demands. The cells of a table for layout become paragraphs.
+// tabulate makes each cell of a table one line, as Markdown demands.
 func tabulate(table *html.Node) {
-	for above := range table.Ancestors() {
-		if isElement(above, inline...) {
-			above.Data = "div" // the converter leaves no table in such an element
-		}
-	}
-	cells, widths, all := cellsOf(table), map[*html.Node]int{}, 0
-	for _, cell := range cells {
-		columns, rows := spanOf(cell, "colspan"), spanOf(cell, "rowspan")
-		widths[cell.Parent] += columns
-		all += columns * rows
-	}
-	for _, width := range widths {
-		all = max(all, width*len(widths))
-	}
-	deep := false
+	widths, widest, all := map[*html.Node]int{}, 0, 0
 	for node := range table.Descendants() {
-		deep = deep || isElement(node, "table", "h1", "h2", "h3")
-	}
-	if attribute(table, "role") == "presentation" || len(widths) == 1 && deep || all > mostCells {
-		table.Attr = []html.Attribute{{Key: "role", Val: "presentation"}} // so that the converter leaves it
-		for _, cell := range cells {
-			cell.Data = "div"
+		if isElement(node, "td", "th") {
+			columns, rows := spanOf(node, "colspan"), spanOf(node, "rowspan")
+			widths[node.Parent] += columns
+			widest, all = max(widest, widths[node.Parent]), all+columns*rows
 		}
+	}
+	if max(all, widest*len(widths)) > mostCells {
+		table.Attr = []html.Attribute{{Key: "role", Val: "presentation"}}
+	}
+	if attribute(table, "role") == "presentation" { // a layout, which the converter leaves
 		return
 	}
-	for _, cell := range cells {
-		for _, node := range slices.Collect(cell.Descendants()) {
-			flatten(node)
+	for above := range table.Ancestors() {
+		if isElement(above, "a", "b", "strong", "i", "em", "del", "s", "strike") {
+			above.Data = "div" // the converter leaves the tables in such an element
+		}
+	}
+	for _, cell := range slices.Collect(table.Descendants()) {
+		if isElement(cell, "td", "th") {
+			for _, node := range slices.Collect(cell.Descendants()) {
+				flatten(node)
+			}
 		}
 	}
 }
 
-// cellsOf are the cells of a table without those of tables in it.
-func cellsOf(part *html.Node) (cells []*html.Node) {
-	for node := range part.ChildNodes() {
-		switch {
-		case isElement(node, "td", "th"):
-			cells = append(cells, node)
-		case !isElement(node, "table"):
-			cells = append(cells, cellsOf(node)...)
-		}
-	}
-	return cells
-}
-
-// spanOf is how many columns or rows a cell takes.
-func spanOf(cell *html.Node, name string) int {
-	span, err := strconv.Atoi(attribute(cell, name))
-	if err != nil {
-		return 1
-	}
-	return min(max(span, 1), mostCells)
-}
-
-// flatten makes a part of a cell a part of a line.
+// flatten makes a part of a cell one that the converter takes in a table: text, or a block of text.
 func flatten(node *html.Node) {
 	switch {
 	case node.Type == html.TextNode:
 		node.Data = strings.ReplaceAll(node.Data, "|", `\|`)
+	case isElement(node, "li"):
+		node.InsertBefore(textNode("- "), node.FirstChild)
+		node.Data = "div"
+	case isElement(node, "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ul", "ol", "blockquote", "table", "tr", "td", "th"):
+		node.Data = "div"
 	case isElement(node, "pre"):
-		node.Data = "span"
-		var code strings.Builder
+		code := ""
 		for part := range node.Descendants() {
 			if part.Type == html.TextNode {
-				code.WriteString(part.Data)
-			} else if isElement(part, "br", "div") {
-				code.WriteString("\n")
+				code += part.Data
 			}
 		}
-		node.FirstChild, node.LastChild = nil, nil
-		for line := range strings.Lines(code.String()) {
-			if line = strings.TrimSpace(line); line != "" {
-				written := element("code")
-				written.AppendChild(textNode(strings.ReplaceAll(line, "|", `\|`)))
-				node.AppendChild(textNode(" "))
-				node.AppendChild(written)
-			}
-		}
-	case isElement(node, blocks...):
-		before := " "
-		for other := node.PrevSibling; other != nil && isElement(node, siblings...); other = other.PrevSibling {
-			if other.Type == html.ElementNode {
-				before = separator + " "
-				break
-			}
-		}
-		node.InsertBefore(textNode(before), node.FirstChild)
-		node.AppendChild(textNode(" "))
-		node.Data = "span"
+		lines := strings.ReplaceAll(newline.ReplaceAllString(strings.TrimSpace(code), "` `"), "|", `\|`)
+		node.Data, node.FirstChild, node.LastChild = "div", nil, nil
+		node.AppendChild(textNode("`" + lines + "`"))
 	}
+}
+
+// spanOf is how many columns or rows a cell takes.
+func spanOf(cell *html.Node, name string) int {
+	span, _ := strconv.Atoi(attribute(cell, name))
+	return min(max(span, 1), mostCells)
 }
 
 func isElement(node *html.Node, names ...string) bool {
@@ -214,8 +175,6 @@ func attribute(node *html.Node, name string) string {
 	}
 	return ""
 }
-
-func element(name string) *html.Node { return &html.Node{Type: html.ElementNode, Data: name} }
 
 func textNode(text string) *html.Node { return &html.Node{Type: html.TextNode, Data: text} }
 

@@ -17,16 +17,16 @@ func TestACellIsOneLine(t *testing.T) {
 		"8443<br>8080":                                                           "8443 8080",
 		"<p>8443</p><p>8080</p>":                                                 "8443 8080",
 		"<div>8443</div>\n<div>8080</div>":                                       "8443 8080",
-		"<ul><li>8443</li>\n<li>8080</li></ul>":                                  "8443; 8080",
-		"<ol><li><p>a</p><ul><li>b<li>c</ul></ol>":                               "a b; c",
+		"<ul><li>8443</li>\n<li>8080</li></ul>":                                  "- 8443 - 8080",
+		"<ol><li><p>a</p><ul><li>b<li>c</ul></ol>":                               "- a - b - c",
 		"<h3>Port</h3>8443":                                                      "Port 8443",
 		"<pre>make a\n\nmake b | c\n</pre>":                                      "`make a` `make b \\| c`",
 		"<pre><code>one</code></pre>":                                            "`one`",
 		"<code>a|b</code> or c|d":                                                "`a\\|b` or c\\|d",
 		"<blockquote><p>q</p></blockquote>x<hr>y":                                "q x y",
-		"<table><tr><th>a<th>b<tr><td>1<td>2</table>":                            "a; b; 1; 2",
+		"<table><tr><th>a<th>b<tr><td>1<td>2</table>":                            "a b 1 2",
 		`<a href="x" title="p` + "\n" + `q">l</a>`:                               `[l](x "p q")`,
-		`<ul class="inline-task-list"><li class="checked">a</li><li>b</li></ul>`: "[x] a; [ ] b",
+		`<ul class="inline-task-list"><li class="checked">a</li><li>b</li></ul>`: "- [x] a - [ ] b",
 		"<strong>a</strong><br/><em>b</em>":                                      "**a** *b*",
 		"H<sub>2</sub>O":                                                         "H2O",
 		"":                                                                       "",
@@ -45,9 +45,9 @@ func TestTablesForLayoutAreNoTables(t *testing.T) {
 	t.Parallel()
 	wide := "<table><tr>" + strings.Repeat("<td>x", 20_000) + strings.Repeat("<tr><td>y", 20_000) + "</table>"
 	for page, want := range map[string]string{
-		"<table role=presentation><tr><td>a<td>b</table>":                            "a\n\nb",
-		"<table><tr><td><h2>A</h2><p>b<td><table><tr><th>c<tr><td>d</table></table>": "## A\n\nb\n\n| c |\n|---|\n| d |",
-		"<table><tr><td colspan=2000000000 rowspan=2000000000>a<tr><td>b</table>":    "a\n\nb",
+		"<table role=presentation><tr><td>a<td>b</table>":                                          "a\n\nb",
+		"<table role=presentation><tr><td><h2>A</h2><td><table><tr><th>c<tr><td>d</table></table>": "## A\n\n| c |\n|---|\n| d |",
+		"<table><tr><td colspan=2000000000 rowspan=2000000000>a<tr><td>b</table>":                  "a\n\nb",
 		wide: strings.TrimSpace(strings.Repeat("x\n\n", 20_000) + strings.Repeat("y\n\n", 20_000)),
 	} {
 		if diff := cmp.Diff(want, convert(t, page)); diff != "" {

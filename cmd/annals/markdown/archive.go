@@ -58,39 +58,27 @@ func (in *Input) archive(from io.ReaderAt, size int64, above string) (fs.FS, err
 	return reader, nil
 }
 
-// inner passes the items of an archive among other files. One in an archive is unpacked into a temporary file.
+// inner passes the items of an archive among other files, which is unpacked into a temporary file.
 func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(Item) error) error {
 	whole := path.Join(above, name)
-	file, err := files.Open(name)
+	packed, err := files.Open(name)
 	if err != nil {
-		in.Leave(whole, err.Error())
+		in.Leave(whole, "cannot be read: "+err.Error())
 		return nil
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	at, is := file.(io.ReaderAt)
-	size := int64(0)
-	if info, err := file.Stat(); err == nil {
-		size = info.Size()
+	defer packed.Close() //nolint:errcheck // it was only read
+	unpacked, err := os.CreateTemp("", "annals-*.zip")
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", whole, err)
 	}
-	if !is {
-		unpacked, err := os.CreateTemp("", "annals-*.zip")
-		if err != nil {
-			return fmt.Errorf("unpack %s: %w", whole, err)
-		}
-		defer os.Remove(unpacked.Name()) //nolint:errcheck // it is of no further use
-		defer unpacked.Close()           //nolint:errcheck // likewise
-		size, err = io.Copy(unpacked, io.LimitReader(file, largestInput-in.total))
-		if in.total += size; in.total >= largestInput {
-			return errTooMuch
-		}
-		if err != nil {
-			in.Leave(whole, err.Error())
-			return nil
-		}
-		at = unpacked
+	defer os.Remove(unpacked.Name()) //nolint:errcheck // it is of no further use
+	defer unpacked.Close()           //nolint:errcheck // likewise
+	size, err := io.Copy(unpacked, io.LimitReader(packed, largestInput-in.total))
+	if in.total += size; in.total >= largestInput {
+		return errTooMuch
 	}
-	within, err := in.archive(at, size, whole)
-	if err != nil || depth == mostDeep {
+	within, broken := in.archive(unpacked, size, whole)
+	if err != nil || broken != nil || depth == mostDeep {
 		in.Leave(whole, "is no archive that can be read")
 		return nil
 	}
