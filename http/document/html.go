@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/JohannesKaufmann/dom"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
@@ -44,7 +45,7 @@ func HTML(part *html.Node) (string, error) {
 		translate(node)
 	}
 	for _, node := range slices.Collect(part.Descendants()) {
-		if isElement(node, "table") {
+		if dom.NodeName(node) == "table" {
 			tabulate(node)
 		}
 	}
@@ -66,67 +67,68 @@ var (
 // translate writes what has no element of its own in a form that the converter knows: checkboxes, admonitions, and
 // the languages of code.
 func translate(node *html.Node) {
-	class, above := attribute(node, "class"), node.Parent
+	class, above := dom.GetAttributeOr(node, "class", ""), node.Parent
 	kind := admonition.FindStringSubmatch(class)
 	switch {
 	case node.Type == html.TextNode:
 		node.Data = hidden.Replace(node.Data)
 	case node.Type != html.ElementNode || above == nil:
-	case isElement(node, "input") && attribute(node, "type") == "checkbox":
-		done := slices.ContainsFunc(node.Attr, func(a html.Attribute) bool { return a.Key == "checked" })
-		above.InsertBefore(checkbox(done), node)
-		above.RemoveChild(node)
+	case node.Data == "input" && dom.GetAttributeOr(node, "type", "") == "checkbox":
+		_, done := dom.GetAttribute(node, "checked")
+		dom.ReplaceNode(node, checkbox(done))
 	case strings.HasPrefix(class, "checkbox checkbox-"):
-		above.InsertBefore(checkbox(class == "checkbox checkbox-on"), node)
-		above.RemoveChild(node)
-	case isElement(node, "li") && strings.Contains(attribute(above, "class"), "inline-task-list"):
-		node.InsertBefore(checkbox(slices.Contains(strings.Fields(class), "checked")), node.FirstChild)
-	case isElement(node, "script") && attribute(node, "type") == "syntaxhighlighter" && node.FirstChild != nil:
+		dom.ReplaceNode(node, checkbox(class == "checkbox checkbox-on"))
+	case node.Data == "li" && strings.Contains(dom.GetAttributeOr(above, "class", ""), "inline-task-list"):
+		node.InsertBefore(checkbox(dom.HasClass(node, "checked")), node.FirstChild)
+	case node.Data == "script" && dom.GetAttributeOr(node, "type", "") == "syntaxhighlighter" && node.FirstChild != nil:
 		code := strings.TrimPrefix(strings.TrimSpace(node.FirstChild.Data), "<![CDATA[")
 		node.Data, node.FirstChild.Data = "pre", strings.TrimSuffix(code, "]]>")
 		fallthrough
-	case isElement(node, "pre"):
-		about := class + " " + attribute(node, "data-syntaxhighlighter-params")
-		if named := attribute(node, "data-language") + attribute(node, "data-lang"); named != "" {
+	case node.Data == "pre":
+		about := class + " " + dom.GetAttributeOr(node, "data-syntaxhighlighter-params", "")
+		if named := dom.GetAttributeOr(node, "data-language", "") + dom.GetAttributeOr(node, "data-lang", ""); named != "" {
 			about = "lang-" + named
 		}
 		if above.Parent != nil { // the languages of Sphinx and GitHub stand up to two elements above
-			about += " " + attribute(above, "class") + " " + attribute(above.Parent, "class")
+			about += " " + dom.GetAttributeOr(above, "class", "") + " " + dom.GetAttributeOr(above.Parent, "class", "")
 		}
 		if found := language.FindStringSubmatch(about); found != nil && found[1] != "default" && found[1] != "none" {
 			node.Attr = []html.Attribute{{Key: "class", Val: "language-" + found[1]}}
 		}
-	case isElement(node, "figure") && slices.Contains(strings.Fields(class), "callout"):
+	case node.Data == "figure" && dom.HasClass(node, "callout"):
 		node.Data = "blockquote"
 	case kind != nil:
 		node.Data = "blockquote"
-		node.InsertBefore(textNode("[!"+strings.ToUpper(kind[1])+"]"), node.FirstChild)
+		node.InsertBefore(textNode("[!"+strings.ToUpper(kind[1])+"] "), node.FirstChild)
 	}
 }
 
 // tabulate makes each cell of a table one line, as Markdown demands.
 func tabulate(table *html.Node) {
+	cells := dom.FindAllNodes(table, func(node *html.Node) bool {
+		return slices.Contains([]string{"td", "th"}, dom.NodeName(node))
+	})
 	widths, widest, all := map[*html.Node]int{}, 0, 0
-	for node := range table.Descendants() {
-		if isElement(node, "td", "th") {
-			columns, rows := spanOf(node, "colspan"), spanOf(node, "rowspan")
-			widths[node.Parent] += columns
-			widest, all = max(widest, widths[node.Parent]), all+columns*rows
-		}
+	for _, cell := range cells {
+		columns, _ := strconv.Atoi(dom.GetAttributeOr(cell, "colspan", "1"))
+		rows, _ := strconv.Atoi(dom.GetAttributeOr(cell, "rowspan", "1"))
+		columns, rows = min(max(columns, 1), mostCells), min(max(rows, 1), mostCells)
+		widths[cell.Parent] += columns
+		widest, all = max(widest, widths[cell.Parent]), all+columns*rows
 	}
 	if max(all, widest*len(widths)) > mostCells {
 		table.Attr = []html.Attribute{{Key: "role", Val: "presentation"}}
 	}
-	if attribute(table, "role") == "presentation" { // a layout, which the converter leaves
+	if dom.GetAttributeOr(table, "role", "") == "presentation" { // a layout, which the converter leaves
 		return
 	}
 	for above := range table.Ancestors() {
-		if isElement(above, "a", "b", "strong", "i", "em", "del", "s", "strike") {
+		if slices.Contains([]string{"a", "b", "strong", "i", "em", "del", "s", "strike"}, above.Data) {
 			above.Data = "div" // the converter leaves the tables in such an element
 		}
 	}
-	for _, cell := range slices.Collect(table.Descendants()) {
-		if isElement(cell, "td", "th") {
+	for _, cell := range cells {
+		if cell.Data != "div" { // of a table in a cell
 			for _, node := range slices.Collect(cell.Descendants()) {
 				flatten(node)
 			}
@@ -136,44 +138,19 @@ func tabulate(table *html.Node) {
 
 // flatten makes a part of a cell one that the converter takes in a table: text, or a block of text.
 func flatten(node *html.Node) {
-	switch {
-	case node.Type == html.TextNode:
+	switch dom.NodeName(node) {
+	case "#text":
 		node.Data = strings.ReplaceAll(node.Data, "|", `\|`)
-	case isElement(node, "li"):
+	case "li":
 		node.InsertBefore(textNode("- "), node.FirstChild)
 		node.Data = "div"
-	case isElement(node, "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ul", "ol", "blockquote", "table", "tr", "td", "th"):
+	case "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ul", "ol", "blockquote", "table", "tr", "td", "th":
 		node.Data = "div"
-	case isElement(node, "pre"):
-		code := ""
-		for part := range node.Descendants() {
-			if part.Type == html.TextNode {
-				code += part.Data
-			}
-		}
-		lines := strings.ReplaceAll(newline.ReplaceAllString(strings.TrimSpace(code), "` `"), "|", `\|`)
+	case "pre":
+		code := newline.ReplaceAllString(strings.TrimSpace(dom.CollectText(node)), "` `")
 		node.Data, node.FirstChild, node.LastChild = "div", nil, nil
-		node.AppendChild(textNode("`" + lines + "`"))
+		node.AppendChild(textNode("`" + strings.ReplaceAll(code, "|", `\|`) + "`"))
 	}
-}
-
-// spanOf is how many columns or rows a cell takes.
-func spanOf(cell *html.Node, name string) int {
-	span, _ := strconv.Atoi(attribute(cell, name))
-	return min(max(span, 1), mostCells)
-}
-
-func isElement(node *html.Node, names ...string) bool {
-	return node.Type == html.ElementNode && slices.Contains(names, node.Data)
-}
-
-func attribute(node *html.Node, name string) string {
-	for _, a := range node.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
 }
 
 func textNode(text string) *html.Node { return &html.Node{Type: html.TextNode, Data: text} }

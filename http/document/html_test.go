@@ -65,6 +65,7 @@ func TestTasksAdmonitionsAndCodeKeepTheirKind(t *testing.T) {
 		`<div class="confluence-information-macro confluence-information-macro-warning"><p class="title">Careful</p><span class="aui-icon confluence-information-macro-icon"></span><div class="confluence-information-macro-body"><p>Hot</p></div></div>`: "> [!WARNING]\n> \n> Careful\n> \n> Hot",
 		`<div class="confluence-information-macro confluence-information-macro-information"><div class="confluence-information-macro-body">So</div></div>`:                                                                                                 "> [!INFO]\n> \n> So",
 		`<div class="admonition tip"><p>So</p></div>`:                           "> [!TIP]\n> \n> So",
+		`<div class="admonition note">So <b>table</b></div>`:                    "> [!NOTE] So **table**",
 		`<div class="theme-admonition theme-admonition-danger"><p>So</p></div>`: "> [!DANGER]\n> \n> So",
 		`<div class="code panel"><div class="codeContent"><pre class="syntaxhighlighter-pre" data-syntaxhighlighter-params="brush: sql; gutter: false">SELECT 1;</pre></div></div>`: "```sql\nSELECT 1;\n```",
 		`<div><script type="syntaxhighlighter" class="theme: Default; brush: bash; gutter: false"><![CDATA[a && b > c]]></script></div>`:                                            "```bash\na && b > c\n```",

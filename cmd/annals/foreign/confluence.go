@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/JohannesKaufmann/dom"
 	"golang.org/x/net/html"
 
 	"github.com/annals-kb/annals/cmd/annals/markdown"
@@ -16,6 +17,7 @@ import (
 
 var (
 	pageID    = regexp.MustCompile(`(?:^|[/_])(\d+)\.html$`)
+	pageLinks = regexp.MustCompile(`\[[^\]\n]*\]\((?:[^)\s]*_)?\d+\.html\)|[\s-]`)
 	pageDates = regexp.MustCompile(`\bon (.+)$`)
 	noText    = []string{"toc-macro", "childpages-macro", "plugin_pagetree", "plugin_attachments_container"}
 )
@@ -27,7 +29,7 @@ func page(in *markdown.Input, file string, text []byte) ([]markdown.Item, error)
 		return nil, errors.New("is no HTML that can be read")
 	}
 	for node := range page.Descendants() {
-		if node.Data == "article" && strings.HasPrefix(attribute(node, "class"), "page") {
+		if dom.NodeName(node) == "article" && strings.HasPrefix(dom.GetAttributeOr(node, "class", ""), "page") {
 			return in.Note(file, notionPage(node))
 		}
 	}
@@ -39,7 +41,7 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 	var main, title, about *html.Node
 	var above []string
 	for node := range page.Descendants() {
-		switch attribute(node, "id") {
+		switch dom.GetAttributeOr(node, "id", "") {
 		case "main-content":
 			main = node
 		case "title-text":
@@ -51,7 +53,7 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 				}
 			}
 		}
-		if attribute(node, "class") == "page-metadata" {
+		if dom.GetAttributeOr(node, "class", "") == "page-metadata" {
 			about = node
 		}
 	}
@@ -60,19 +62,14 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 		return nil, errors.New("is no page of Confluence or Notion")
 	}
 	for _, node := range slices.Collect(main.Descendants()) {
-		for class := range strings.FieldsSeq(attribute(node, "class")) {
-			if slices.Contains(noText, class) && node.Parent != nil {
-				node.Parent.RemoveChild(node)
-			}
+		if slices.ContainsFunc(noText, func(class string) bool { return dom.HasClass(node, class) }) {
+			dom.RemoveNode(node)
 		}
-	}
-	if !says(main) {
-		return nil, errors.New("only lists other pages")
 	}
 	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
 	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title)}
-	if item.Content = contentOf(main); item.Content == "" {
-		return nil, nil
+	if item.Content = contentOf(main); pageLinks.ReplaceAllString(item.Content, "") == "" {
+		return nil, errors.New("has no text but links to other pages")
 	}
 	if len(above) > 0 {
 		item.Task = strings.TrimPrefix(item.Task, above[0]+" : ")
@@ -80,7 +77,7 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 	item.Tags = tagsOf("folder", strings.Join(above, "/"))
 	if about != nil {
 		for node := range about.Descendants() {
-			if class := attribute(node, "class"); class == "author" || class == "editor" { // the last one wrote it
+			if class := dom.GetAttributeOr(node, "class", ""); class == "author" || class == "editor" { // the last one wrote it
 				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(textOf(node), 200)}
 			}
 		}
@@ -91,25 +88,8 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 	return []markdown.Item{item}, nil
 }
 
-func attribute(node *html.Node, name string) string {
-	for _, a := range node.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
 // textOf is the text of a node, on one line.
-func textOf(node *html.Node) string {
-	var b strings.Builder
-	for inner := range node.Descendants() {
-		if inner.Type == html.TextNode {
-			b.WriteString(inner.Data)
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
+func textOf(node *html.Node) string { return strings.Join(strings.Fields(dom.CollectText(node)), " ") }
 
 // contentOf is the text of a node, as Markdown.
 func contentOf(node *html.Node) string {
@@ -118,17 +98,6 @@ func contentOf(node *html.Node) string {
 		content = text // part: documents
 	} // part: documents
 	return content
-}
-
-// says tells whether a node has a text that is no link to another page.
-func says(node *html.Node) bool {
-	if node.Type == html.TextNode {
-		return strings.TrimSpace(node.Data) != ""
-	}
-	if node.Data == "a" && pageID.MatchString(attribute(node, "href")) || node.Data == "style" {
-		return false
-	}
-	return slices.ContainsFunc(slices.Collect(node.ChildNodes()), says)
 }
 
 // tagsOf are tags of one value each, without empty ones.

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,45 +16,59 @@ import (
 )
 
 // memory is an item of an export, in the forms of mem0, OpenMemory, Letta, Graphiti and Zep.
-type memory map[string]any
+type memory struct {
+	ID         string         `json:"id"`
+	UUID       string         `json:"uuid"`
+	Memory     string         `json:"memory"`
+	Content    string         `json:"content"`
+	Text       string         `json:"text"`
+	Value      string         `json:"value"`
+	Label      string         `json:"label"`
+	Fact       string         `json:"fact"`
+	Name       string         `json:"name"`
+	User       string         `json:"user_id"`
+	Agent      string         `json:"agent_id"`
+	Categories []string       `json:"categories"`
+	Tags       []string       `json:"tags"`
+	State      string         `json:"state"`
+	Deleted    bool           `json:"is_deleted"`
+	Created    any            `json:"created_at"`
+	ValidAt    any            `json:"valid_at"`
+	InvalidAt  any            `json:"invalid_at"`
+	Expires    any            `json:"expiration_date"`
+	Metadata   map[string]any `json:"metadata"`
+}
 
 // lists are where an export has its items, if it is no list itself.
 var lists = []string{"results", "memories", "blocks", "core_memory", "edges", "facts"}
 
-// memories reads an export. The format is empty if it is none that is known. A memory that cannot be read, or is not
-// true any more, is passed to leave.
+// memories reads an export. The format is empty if it is none that is known. What cannot be read, or is not true any
+// more, is passed to leave.
 func memories(text []byte, leave func(why string)) (all []markdown.Item, format string, err error) {
 	var again string
 	if json.Unmarshal(text, &again) == nil { // JSON in a string, as in some agent files
 		text = []byte(again)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var whole any
-	if err := decoder.Decode(&whole); err != nil || decoder.More() {
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &list) != nil && json.Unmarshal(text, &object) != nil {
 		return nil, "", errors.New("is no valid JSON")
 	}
-	list, _ := whole.([]any)
-	if object, is := whole.(map[string]any); is {
-		for _, key := range lists {
-			some, _ := object[key].([]any)
-			list = append(list, some...)
-		}
+	for _, key := range lists {
+		var some []json.RawMessage
+		_ = json.Unmarshal(object[key], &some) // the list of another program
+		list = append(list, some...)
 	}
-	for i, value := range list {
-		m, is := value.(map[string]any)
-		if !is {
+	for i, raw := range list {
+		var m memory
+		if json.Unmarshal(raw, &m) != nil && raw[0] != '{' { // a field of another form is left out
 			leave(fmt.Sprintf("item %d is no object", i+1))
-			continue
 		}
-		item, of := memory(m).item(i)
-		if of == "" {
-			continue
-		}
-		format = of
-		until := moment(m["expiration_date"])
+		item, of := m.item(i)
+		format = cmp.Or(of, format)
+		until := moment(m.Expires)
 		switch {
-		case m["is_deleted"] == true || m["state"] == "deleted" || item.Content == "":
+		case m.Deleted || m.State == "deleted" || item.Content == "":
 		case until != nil && until.Before(time.Now()):
 			leave(fmt.Sprintf("item %d expired on %s", i+1, until.Format(time.DateOnly)))
 		default:
@@ -70,52 +83,44 @@ func memories(text []byte, leave func(why string)) (all []markdown.Item, format 
 
 // item is the memory in our form, and whose form it had.
 func (m memory) item(i int) (item markdown.Item, format string) {
-	item = markdown.Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: past(m["created_at"])}
-	id := m.text("id")
+	item = markdown.Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: past(m.Created)}
 	switch {
-	case m.text("memory") != "" || m.text("content") != "" && m.text("state") != "":
-		format, item.Content = "mem0", cmp.Or(m.text("memory"), m.text("content"))
-	case m.text("fact") != "":
-		format, item.Content = "graphiti", m.text("fact")
-		id = m.text("uuid")
-		if at := past(m["valid_at"]); at != nil {
+	case m.Memory != "" || m.Content != "" && m.State != "":
+		format, item.Content = "mem0", m.Memory+m.Content
+	case m.Fact != "":
+		format, item.Content = "graphiti", m.Fact
+		m.ID = m.UUID
+		if at := past(m.ValidAt); at != nil {
 			item.OccurredAt = at
 		}
-		if until := moment(m["invalid_at"]); until != nil {
+		if until := moment(m.InvalidAt); until != nil {
 			item.Content += fmt.Sprintf(" (until %s)", until.Format(time.DateOnly))
 		}
-		if name := m.text("name"); name != "" {
-			item.Tags["relation"] = []string{name}
+		if m.Name != "" {
+			item.Tags["relation"] = []string{m.Name}
 		}
-	case strings.HasPrefix(id, "passage-") && m.text("text") != "":
-		format, item.Content = "letta", m.text("text")
-	case m.text("label") != "":
-		format, item.Content, item.Task = "letta", m.text("value"), m.text("label")
-		id = cmp.Or(id, fmt.Sprintf("block-%d-%s", i, item.Task))
+	case strings.HasPrefix(m.ID, "passage-") && m.Text != "":
+		format, item.Content = "letta", m.Text
+	case m.Label != "":
+		format, item.Content, item.Task = "letta", m.Value, m.Label
+		if m.ID == "" {
+			m.ID = fmt.Sprintf("block-%d-%s", i, m.Label)
+		}
 	default:
 		return item, ""
 	}
-	if id == "" {
-		id = uuid.NewSHA1(uuid.Nil, []byte(item.Content)).String()
+	if m.ID == "" {
+		m.ID = uuid.NewSHA1(uuid.Nil, []byte(item.Content)).String()
 	}
-	item.ID = markdown.FirstRunes(markdown.Slug(format+"-"+id), 120)
-	about, _ := m["metadata"].(map[string]any)
-	var labels []string
-	for _, some := range []any{m["categories"], m["tags"], about["category"]} {
-		several, is := some.([]any)
-		if !is {
-			several = []any{some}
-		}
-		for _, label := range several {
-			if text, is := label.(string); is && text != "" && len(text) <= 200 && len(labels) < 15 {
-				labels = append(labels, text)
-			}
-		}
+	item.ID = markdown.FirstRunes(markdown.Slug(format+"-"+m.ID), 120)
+	labels := append(m.Categories, m.Tags...)
+	if category := markdown.First(m.Metadata, "category"); category != "" {
+		labels = append(labels, category)
 	}
 	if len(labels) > 0 {
-		item.Tags["labels"] = labels
+		item.Tags["labels"] = labels[:min(len(labels), 15)]
 	}
-	for key, value := range map[string]string{"user": m.text("user_id"), "agent": m.text("agent_id")} {
+	for key, value := range map[string]string{"user": m.User, "agent": m.Agent} {
 		if value != "" {
 			item.Tags[key] = []string{value}
 		}
@@ -123,30 +128,14 @@ func (m memory) item(i int) (item markdown.Item, format string) {
 	return item, format
 }
 
-// text is a text, or a number as it is written.
-func (m memory) text(key string) string {
-	switch value := m[key].(type) {
-	case string:
-		return value
-	case json.Number:
-		return value.String()
-	}
-	return ""
-}
-
-// moment is a time as a text or as a number of seconds, or of parts of seconds, since 1970; nil for anything else.
+// moment is a time as a text, or as a number of seconds since 1970 or of their parts; nil for anything else.
 func moment(value any) *time.Time {
-	text, is := value.(string)
-	if number, isNumber := value.(json.Number); isNumber {
-		text = number.String()
-	} else if !is {
-		return nil
-	}
+	text := fmt.Sprint(value)
 	if at := markdown.ParseDate(text); at != nil {
 		return at
 	}
 	at, _, err := domain.ParseTime(text, time.Now().UTC())
-	if seconds, is := strconv.ParseFloat(text, 64); is == nil && seconds > 0 {
+	if seconds, bad := strconv.ParseFloat(text, 64); bad == nil && seconds > 0 {
 		const latest = 1e11 // more seconds than any date has
 		for seconds > latest {
 			seconds /= 1000

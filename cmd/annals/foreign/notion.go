@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/JohannesKaufmann/dom"
 	"golang.org/x/net/html"
 
 	"github.com/annals-kb/annals/cmd/annals/markdown"
@@ -75,7 +76,7 @@ func notionPage(article *html.Node) string {
 	var title, text string
 	var properties []string
 	for _, node := range slices.Collect(article.Descendants()) {
-		switch class := attribute(node, "class"); {
+		switch class := dom.GetAttributeOr(node, "class", ""); {
 		case class == "page-title":
 			title = textOf(node)
 		case class == "page-body":

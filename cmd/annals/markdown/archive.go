@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/annals-kb/annals/http/body"
 )
@@ -21,38 +20,32 @@ func (in *Input) archive(from io.ReaderAt, size int64, above string) (fs.FS, err
 	if err != nil {
 		return nil, errors.New("is no archive that can be read")
 	}
-	names, last, folders := body.Names(reader.File), map[string]int{}, map[string]bool{}
+	names, of := body.Names(reader.File), map[string]int{} // -1 for a folder with files
 	for i, name := range names {
-		if names[i] = path.Clean(name); strings.HasSuffix(name, "/") {
-			names[i] = "."
-			continue
-		}
-		last[names[i]] = i
-		for folder := path.Dir(names[i]); !folders[folder]; folder = path.Dir(folder) {
-			folders[folder] = true
+		of[path.Clean(name)] = i
+		for folder := path.Dir(path.Clean(name)); of[folder] >= 0; folder = path.Dir(folder) {
+			of[folder] = -1
 		}
 	}
 	kept := reader.File[:0]
 	for i, entry := range reader.File {
 		const encrypted = 1
-		why := ""
-		switch entry.Name = names[i]; {
-		case entry.Name == ".": // a folder follows from its files
-			continue
+		entry.Name = names[i]
+		isFolder := entry.Mode().IsDir() // which follows from its files
+		entry.Name = path.Clean(entry.Name)
+		switch whole := path.Join(above, entry.Name); {
+		case isFolder:
 		case !filepath.IsLocal(entry.Name):
-			why = "is outside of the archive"
+			in.Leave(whole, "is outside of the archive")
 		case entry.Flags&encrypted != 0:
-			why = "is encrypted"
-		case folders[entry.Name]:
-			why = "has the name of a folder"
-		case last[entry.Name] != i:
-			why = "is in the archive more than once: the last one is read"
+			in.Leave(whole, "is encrypted")
+		case of[entry.Name] < 0:
+			in.Leave(whole, "has the name of a folder")
+		case of[entry.Name] != i:
+			in.Leave(whole, "is in the archive more than once: the last one is read")
+		default:
+			kept = append(kept, entry)
 		}
-		if why != "" {
-			in.Leave(path.Join(above, entry.Name), why)
-			continue
-		}
-		kept = append(kept, entry)
 	}
 	reader.File = kept
 	return reader, nil
