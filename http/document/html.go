@@ -23,7 +23,7 @@ var (
 	hidden = strings.NewReplacer("<", "\ufdd0", ">", "\ufdd1")
 	shown  = strings.NewReplacer("\ufdd0", "<", "\ufdd1", ">")
 
-	breaks  = regexp.MustCompile(` *(?:<br /> *)+`)
+	breaks  = regexp.MustCompile(` *(?:\\?<br /> *)+`)
 	newline = regexp.MustCompile(`\s*\n\s*`)
 )
 
@@ -116,7 +116,7 @@ func tabulate(table *html.Node) {
 		widths[cell.Parent] += columns
 		widest, all = max(widest, widths[cell.Parent]), all+columns*rows
 	}
-	if max(all, widest*len(widths)) > mostCells {
+	if len(cells) == 1 || max(all, widest*len(widths)) > mostCells {
 		table.Attr = []html.Attribute{{Key: "role", Val: "presentation"}}
 	}
 	if dom.GetAttributeOr(table, "role", "") == "presentation" { // a layout, which the converter leaves

@@ -28,6 +28,7 @@ func TestACellIsOneLine(t *testing.T) {
 		`<a href="x" title="p` + "\n" + `q">l</a>`:                               `[l](x "p q")`,
 		`<ul class="inline-task-list"><li class="checked">a</li><li>b</li></ul>`: "- [x] a - [ ] b",
 		"<strong>a</strong><br/><em>b</em>":                                      "**a** *b*",
+		"<a href=x><p>a</p><p>b</p></a>":                                         "[a b](x)",
 		"H<sub>2</sub>O":                                                         "H2O",
 		"":                                                                       "",
 	} {
@@ -45,6 +46,7 @@ func TestTablesForLayoutAreNoTables(t *testing.T) {
 	t.Parallel()
 	wide := "<table><tr>" + strings.Repeat("<td>x", 20_000) + strings.Repeat("<tr><td>y", 20_000) + "</table>"
 	for page, want := range map[string]string{
+		"<table><tr><td><h1>A</h1><p>b</table>":                                                    "# A\n\nb",
 		"<table role=presentation><tr><td>a<td>b</table>":                                          "a\n\nb",
 		"<table role=presentation><tr><td><h2>A</h2><td><table><tr><th>c<tr><td>d</table></table>": "## A\n\n| c |\n|---|\n| d |",
 		"<table><tr><td colspan=2000000000 rowspan=2000000000>a<tr><td>b</table>":                  "a\n\nb",

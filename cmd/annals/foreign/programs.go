@@ -33,10 +33,10 @@ func (Programs) Count(files fs.FS, name string) int {
 	return 0
 }
 
-// Holds tells whether a file of JSON is an export of memories.
+// Holds tells whether a file is a page, or JSON that is an export of memories.
 func (Programs) Holds(name string) bool {
 	if ext := strings.ToLower(path.Ext(name)); ext != ".json" && ext != ".af" {
-		return false
+		return ext == ".html"
 	}
 	read, err := os.ReadFile(name)
 	if err != nil {
