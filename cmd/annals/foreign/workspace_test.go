@@ -134,6 +134,7 @@ func TestMemoriesMayHaveDatesOfAnyForm(t *testing.T) {
 		"a.json": `[{"id":1,"memory":"a","created_at":1746180000,"user_id":7,"categories":"food","metadata":null},
 			{"id":"b","memory":"b","created_at":1746180000123,"expiration_date":"2999-12-31"}, {"id":"c","memory":"c","expiration_date":"2024-12-31"},
 			{"id":"d","memory":"d","created_at":"1746180000","expiration_date":32503680000}, 7, {"memory":"no id","created_at":{}}]`,
+		"c.json": `[{"id":"f","memory":"f","expiration_date":1735603200000}]`,
 		"b.json": `{"results":[{"id":"e","memory":"e, f","created_at":"2025-05-02","expiration_date":null}]}`,
 	}, foreign.Programs{})
 	want := []string{
@@ -143,7 +144,8 @@ func TestMemoriesMayHaveDatesOfAnyForm(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !strings.Contains(unread, "a.json item 3 expired on 2024-12-31") || !strings.Contains(unread, "a.json item 5 is no object") {
+	if strings.Contains(unread, "has no text") || !strings.Contains(unread, "c.json item 1 expired on 2024-12-31") ||
+		!strings.Contains(unread, "a.json item 3 expired on 2024-12-31") || !strings.Contains(unread, "a.json item 5 is no object") {
 		t.Errorf("left out: %s", unread)
 	}
 }

@@ -260,6 +260,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		return nil
 	}
 	var found []Item
+	left := len(in.Unread)
 	switch {
 	case !utf8.Valid(text):
 		err = errors.New("is not in UTF-8")
@@ -272,7 +273,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		in.Leave(whole, err.Error())
 		return nil
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && len(in.Unread) == left {
 		in.Leave(whole, "has no text")
 	}
 	for _, item := range found {
