@@ -65,8 +65,8 @@ func isSlack(files fs.FS, folder string) bool {
 	return err == nil && also == nil
 }
 
-// slack reads the threads of public channels that end in a decision or an answer, and single messages that say that they
-// are a decision, if they are asked for. They are proposals: a person decides what of them others should know.
+// slack reads the threads of public channels that end in a decision or an answer, and if asked for, single messages
+// that say that they are a decision. They are proposals: a person decides what of them others should know.
 func slack(
 	in *markdown.Input, files fs.FS, folder, above string, single bool, yield func(markdown.Item) error,
 ) error {
@@ -92,8 +92,8 @@ func slack(
 		}
 		for _, of := range order {
 			messages := threads[of]
-			isDecision := single && slices.ContainsFunc(messages, func(m slackMessage) bool { return declared.MatchString(m.Text) })
-			if slices.Contains(channel.Pins, pin{of}) || ends(messages) || isDecision {
+			said := func(m slackMessage) bool { return single && declared.MatchString(m.Text) }
+			if slices.Contains(channel.Pins, pin{of}) || ends(messages) || slices.ContainsFunc(messages, said) {
 				item, from := channel.item(messages, names), path.Join(folder, channel.Name)
 				if err := in.Pass(item, from, above, yield); err != nil {
 					return err

@@ -58,7 +58,8 @@ func (r *restoring) restore(ctx context.Context, c *terminal.Console, what strin
 		}
 		parent = to.Data
 		left, _ := filepath.Glob(filepath.Join(parent, ".restore-*")) // the pattern is valid
-		for _, directory := range left {                              // of a restore that was killed; it may hold erased texts
+
+		for _, directory := range left { // of a restore that was killed; it may hold erased texts
 			_ = os.RemoveAll(directory)
 		}
 	}
