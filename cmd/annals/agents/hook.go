@@ -32,6 +32,7 @@ type payload struct {
 	Conversation string `json:"conversation_id"` // in Cursor
 	Transcript   string `json:"transcript_path"`
 	Prompt       string `json:"prompt"`
+	Source       string `json:"source"` // why a session starts: startup, resume, clear, compact
 }
 
 // id is the host's id of the session.
@@ -87,16 +88,20 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 	if h.Stage == atEnd {
 		return h.end(ctx, server, in)
 	}
-	question := api.ContextRequest{Stage: "start"}
+	seen := shown(h.Host, in)
+	question := api.ContextRequest{Stage: "start", Shown: seen.marks}
 	if h.Stage == atPrompt {
 		most := promptTokens
-		question = api.ContextRequest{Stage: "query", Query: in.Prompt, MaxTokens: &most}
+		question = api.ContextRequest{Stage: "query", Query: in.Prompt, MaxTokens: &most, Shown: seen.marks}
 	}
 	var told api.ContextAnswer
 	if _, err := server.Do(ctx, client.Post(question, "v1", "context"), &told); err != nil || told.Injection == "" {
 		return err
 	}
-	return h.tell(c, in.Event, told.Injection)
+	if err := h.tell(c, in.Event, told.Injection); err != nil {
+		return err
+	}
+	return seen.add(told.Items)
 }
 
 // tell prints a text in the form that the host adds to its prompt.
