@@ -60,6 +60,15 @@ type Briefed struct {
 	Included bool // it fits into the injection
 }
 
+// Mark names what the item says here: its id and revision, and whether it is contested.
+func (b Briefed) Mark() string {
+	mark := fmt.Sprintf("%s@%d", b.ID, b.Knowledge.Revision)
+	if b.Aspect == Contested {
+		mark += "!"
+	}
+	return mark
+}
+
 // Stage is the point of its work at which an agent asks for a briefing.
 type Stage string
 
@@ -93,6 +102,7 @@ const (
 	usualTokens    = 1800
 	analysisTokens = 500 // an analysis has a long prompt of its own
 	maxFailures    = 64
+	MostShown      = 1000
 )
 
 // Need is a request for a briefing at a stage of an agent's work.
@@ -106,6 +116,7 @@ type Need struct {
 	Tags      Tags     // every key must match, by any of its values
 	MinScore  *float64 // 0…1; nil for the embedder's default
 	MaxTokens int      // of the injection; 0 for the default of the stage
+	Shown     []string // marks of items that are left out, see [Briefed.Mark]
 }
 
 // Complete fills in defaults and validates all fields. Then it checks that the caller is entitled to each entity of
@@ -133,6 +144,9 @@ func (n Need) Complete() (Need, error) {
 	}
 	if n.MinScore != nil && !(*n.MinScore >= 0 && *n.MinScore <= 1) {
 		p.Add("min_score", "must be 0 to 1")
+	}
+	if len(n.Shown) > MostShown {
+		p.Add("shown", "must be at most %d", MostShown)
 	}
 	if n.MaxTokens == 0 {
 		n.MaxTokens = usualTokens

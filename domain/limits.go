@@ -30,7 +30,7 @@ const (
 
 // Limits of one message or command.
 const (
-	MaxMessages = 100     // in one command
+	MaxMessages = 500     // in one command
 	maxMessage  = 1 << 20 // bytes of all texts of a message
 	maxParts    = 1000    // of a message
 )

@@ -15,11 +15,13 @@ type Session struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 	Deleted    bool            `json:"deleted,omitempty"`
 	Erased     bool            `json:"erased,omitempty"`
-	Number     int64           `json:"number,omitempty"`   // of the newest message; a deletion does not reset it
-	Live       int             `json:"live,omitempty"`     // messages that are in no archive
-	Tokens     int             `json:"tokens,omitempty"`   // of those messages, an estimate
-	Turns      int             `json:"turns,omitempty"`    // messages of the user
-	Contexts   int             `json:"contexts,omitempty"` // contexts that were used
+	Number     int64           `json:"number,omitempty"`    // of the newest message; a deletion does not reset it
+	SaidFrom   time.Time       `json:"said_from,omitzero"`  // of the first message, by the clock of the caller if it told
+	SaidUntil  time.Time       `json:"said_until,omitzero"` // of the last one
+	Live       int             `json:"live,omitempty"`      // messages that are in no archive
+	Tokens     int             `json:"tokens,omitempty"`    // of those messages, an estimate
+	Turns      int             `json:"turns,omitempty"`     // messages of the user
+	Contexts   int             `json:"contexts,omitempty"`  // contexts that were used
 	Skills     int             `json:"skills,omitempty"`
 	Archives   int             `json:"archives,omitempty"`   // of all time; a deletion does not reset it
 	Before     int             `json:"before,omitempty"`     // archives from before the last deletion
@@ -53,7 +55,7 @@ func (s Session) AwaitsExtraction() bool {
 }
 
 var SessionStreams = StreamKind{
-	Name: "session", State: Session{}, Form: 1, KeepsRights: true,
+	Name: "session", State: Session{}, Form: 2, KeepsRights: true,
 	Facts: []Fact{
 		SessionOpened{},
 		MessageAdded{},
@@ -116,6 +118,16 @@ func (s Session) Evolve(fact Fact, at EventMetadata) (State, error) {
 			return s, fmt.Errorf("message %d follows message %d", f.Number, s.Number)
 		}
 		s.Number = f.Number
+		said := f.At
+		if said.IsZero() {
+			said = at.RecordedAt
+		}
+		if s.SaidFrom.IsZero() || said.Before(s.SaidFrom) {
+			s.SaidFrom = said
+		}
+		if said.After(s.SaidUntil) {
+			s.SaidUntil = said
+		}
 		s.Live, s.Tokens = s.Live+1, s.Tokens+f.Tokens
 		if f.Role == RoleUser {
 			s.Turns++

@@ -32,6 +32,9 @@ type AddMessages struct {
 	SessionTarget
 	Agent    string       // see [OpenSession]
 	Messages []NewMessage // 1…[MaxMessages]
+	// First is the number of the first message. Messages that the session has had already are left out, also if it was
+	// deleted since. 0 adds all of them.
+	First int64
 }
 
 // Validate names every bad field at once.
@@ -41,6 +44,9 @@ func (c AddMessages) Validate() error {
 	checkAgent(&p, c.Agent)
 	if len(c.Messages) < 1 || len(c.Messages) > MaxMessages {
 		p.Add("messages", "must be 1 to %d, are %d", MaxMessages, len(c.Messages))
+	}
+	if c.First < 0 {
+		p.Add("first", "must be the number of a message, from 1")
 	}
 	for i, message := range c.Messages {
 		message.check(&p, fmt.Sprintf("messages[%d].", i))
@@ -113,8 +119,19 @@ func (c AddMessages) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
+	messages := c.Messages
+	if c.First > 0 {
+		if c.First > s.Number+1 {
+			return nil, Refuse(ErrConflict, "message %d is missing before message %d", s.Number+1, c.First).
+				WithFix("send the messages from there on")
+		}
+		messages = messages[min(s.Number+1-c.First, int64(len(messages))):]
+		if len(messages) == 0 {
+			return nil, nil
+		}
+	}
 	facts := c.opened(s, c.Agent)
-	for i, message := range c.Messages {
+	for i, message := range messages {
 		facts = append(facts, MessageAdded{
 			Number: s.Number + int64(i) + 1, Role: message.Role, Tokens: message.Tokens,
 			At: message.At, Message: message.Message,

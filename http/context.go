@@ -54,7 +54,7 @@ func (s *Server) brief(
 func needOf(in api.ContextRequest, c *serve.Call) (domain.Need, map[string]string) {
 	n := domain.Need{
 		By: c.Principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
-		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: serve.Value(in.MaxTokens),
+		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: serve.Value(in.MaxTokens), Shown: in.Shown,
 	}
 	if in.MaxTokens != nil && *in.MaxTokens == 0 {
 		n.MaxTokens = -1 // the caller asked for 0, which is not the default
@@ -84,7 +84,7 @@ func briefedOf(need domain.Need, told domain.Briefing) api.ContextAnswer {
 		out.HitCounts[string(item.Aspect)]++
 		out.Items[i] = api.ContextItem{
 			Kind: string(item.Aspect), Knowledge: serve.KnowledgeOf(item.Knowledge), Score: item.Score,
-			Scope: string(item.Scope), Told: item.Included,
+			Scope: string(item.Scope), Told: item.Included, Mark: item.Mark(),
 		}
 	}
 	return out

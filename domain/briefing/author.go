@@ -40,7 +40,8 @@ func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, erro
 	if err := a.doubt(ctx, selection); err != nil {
 		return domain.Briefing{}, err
 	}
-	return compose(selection.best(), strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens,
+	chosen := slices.DeleteFunc(selection.best(), func(p picked) bool { return slices.Contains(n.Shown, p.Mark()) })
+	return compose(chosen, strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens,
 		degraded), nil
 }
 

@@ -11,6 +11,7 @@ type ContextRequest struct {
 	Tags       Tags      `json:"tags,omitempty" doc:"Every key must match, by any of its values."`
 	MinScore   *float64  `json:"min_score,omitempty" minimum:"0" maximum:"1" doc:"0.5 means: about this. The embedder's default if left out."`
 	MaxTokens  *int      `json:"max_tokens,omitempty" nullable:"false" minimum:"50" maximum:"32000" doc:"How long the injection is at most, by an estimate. 1800 if left out, 500 at analysis."`
+	Shown      []string  `json:"shown,omitempty" maxItems:"1000" doc:"The marks of items that were told before. They are left out while they say the same."`
 }
 
 // ContextAnswer is a briefing.
@@ -34,4 +35,5 @@ type ContextItem struct {
 	Score     float64    `json:"score" doc:"0 to 1: how much it is about what was asked; 0 if it was listed, not searched for."`
 	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the one who asks."`
 	Told      bool       `json:"told" doc:"There was room for it in the injection."`
+	Mark      string     `json:"mark,omitempty" doc:"Names what the item says here, for shown."`
 }

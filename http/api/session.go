@@ -11,7 +11,8 @@ type NewSession struct {
 
 type NewMessages struct {
 	Agent    string       `json:"agent,omitempty" doc:"The id of the agent that takes part, if the session is new."`
-	Messages []NewMessage `json:"messages" doc:"1 to 100, oldest first."`
+	Messages []NewMessage `json:"messages" doc:"1 to 500, oldest first."`
+	First    int64        `json:"first,omitempty" minimum:"1" doc:"The number of the first of them. Messages that the session has already are left out, so a repeated request adds nothing. Default: all are new."`
 }
 
 type NewMessage struct {
@@ -38,7 +39,10 @@ type Session struct {
 	URI          string         `json:"uri"`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
+	SaidFrom     *time.Time     `json:"said_from,omitempty" doc:"When the first message was said."`
+	SaidUntil    *time.Time     `json:"said_until,omitempty" doc:"When the last message was said."`
 	MessageCount int            `json:"message_count" doc:"Messages that are in no archive."`
+	Newest       int64          `json:"newest,omitempty" doc:"The number of the newest message: 1, 2, 3 … over the whole life of the session."`
 	Archives     int            `json:"archives"`
 	LastTask     string         `json:"last_task,omitempty" doc:"The id of the newest commit's task."`
 	Learned      map[string]int `json:"learned,omitempty" doc:"How many items were made, by category."`

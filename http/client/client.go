@@ -40,6 +40,9 @@ type Config struct {
 	Timeout time.Duration
 	// Retries is how often to repeat a request that is safe to repeat. Default: [DefaultRetries]; negative for never.
 	Retries int
+	// Patience is how long to repeat a request instead, as the server asks, while the server is busy or away. Then the
+	// Timeout limits each attempt. Default: 0, see Retries.
+	Patience time.Duration
 	// UpFor is how long a server that answered counts as available. Default: a minute. DownFor is how long
 	// [Client.Available] does not ask a server that did not answer. Default: ten seconds.
 	UpFor, DownFor time.Duration
@@ -121,6 +124,13 @@ func (c *Client) With(header http.Header) *Client {
 func (c *Client) Within(timeout time.Duration) *Client {
 	other := *c
 	other.cfg.Timeout = timeout
+	return &other
+}
+
+// Patient is the same client with another [Config.Patience].
+func (c *Client) Patient(patience time.Duration) *Client {
+	other := *c
+	other.cfg.Patience = patience
 	return &other
 }
 

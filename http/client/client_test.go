@@ -299,3 +299,60 @@ func TestACertificateThatIsNotTrustedIsNoSilence(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAPatientClientWaitsAsItIsTold(t *testing.T) {
+	t.Parallel()
+	began, asked := time.Now(), 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch asked++; asked {
+		case 1:
+			w.Header().Set("Retry-After", time.Now().Add(2*time.Second).UTC().Format(http.TimeFormat))
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 2:
+			panic(http.ErrAbortHandler)
+		case 3:
+			<-r.Context().Done() // it takes too long
+		default:
+			_, _ = io.WriteString(w, `{"status":"ok"}`)
+		}
+	}))
+	defer server.Close()
+	c, err := client.New(client.Config{Server: server.URL, Timeout: 300 * time.Millisecond, Retries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Patient(time.Minute).Health(t.Context()); err != nil || asked != 4 || time.Since(began) < time.Second {
+		t.Errorf("asked %d times in %s: %v", asked, time.Since(began), err)
+	}
+	asked = 1
+	if _, err := c.Search(t.Context(), client.Search{Query: "x"}); err == nil || !strings.Contains(err.Error(), "the request may have been executed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAListThatNeverEndsEndsWithAnError(t *testing.T) {
+	t.Parallel()
+	url, asked := answering(t, 200, nil, `{"items":[{"id":"a"}],"next_cursor":"same"}`)
+	c, err := client.New(client.Config{Server: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range c.List(t.Context(), nil) { //nolint:revive // it reads all
+	}
+	if !errors.Is(err, client.ErrNotAnnals) || asked.Load() != 2 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}
+
+func TestARedirectSaysWhereTo(t *testing.T) {
+	t.Parallel()
+	url, _ := answering(t, 302, http.Header{"Location": {"https://example.org/login?token=secret"}}, "")
+	c, err := client.New(client.Config{Server: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Health(t.Context())
+	if !errors.Is(err, client.ErrNotAnnals) || !strings.Contains(err.Error(), "redirects to https://example.org/login") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/annals-kb/annals/http/api"
@@ -90,6 +94,9 @@ func retryable(err error) (bool, time.Duration) {
 	return false, 0
 }
 
+// lost are the errors of a connection that ended after it began.
+var lost = []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}
+
 func (c *connection) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -98,6 +105,10 @@ func (c *connection) unreachable(err error) error {
 	e.Title, e.Fix = "No server answers at "+c.Server(), "start one with: annals serve"
 	if errors.Is(err, context.DeadlineExceeded) && c.cfg.Timeout > 0 {
 		e.Title, e.Fix = fmt.Sprintf("The server at %s did not answer within %s", c.Server(), c.cfg.Timeout), ""
+	}
+	if slices.ContainsFunc(lost, func(how error) bool { return errors.Is(err, how) }) {
+		e.Title = fmt.Sprintf("The connection to %s was lost: the request may have been executed", c.Server())
+		e.Fix = "look whether it was, or send it with an Idempotency-Key"
 	}
 	if refused, isRefused := errors.AsType[*tls.CertificateVerificationError](err); isRefused {
 		e.Title = fmt.Sprintf("The certificate of the server at %s is not trusted: %s", c.Server(), refused.Err)
@@ -128,6 +139,14 @@ func (c *connection) refusal(answer *Response) error {
 		}
 	}
 	e.Status = answer.Status
+	if to, err := url.Parse(answer.Header.Get("Location")); err == nil && e.Status/100 == 3 && to.Path != "" {
+		to = c.base.ResolveReference(to)
+		to.RawQuery, to.Fragment = "", "" // they may be secret
+		e.Title += ": it redirects to " + to.Redacted()
+	}
+	if at, err := http.ParseTime(answer.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = max(time.Until(at), 0)
+	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}

@@ -69,9 +69,10 @@ const maxAnswer = 64 << 20
 // Do sends a request and decodes the answer into out, unless out is nil. It repeats a safe request after a temporary
 // error. The error is an [*Error] unless ctx was cancelled. With a refusal, Do also returns the response.
 func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, error) {
-	if c.cfg.Timeout > 0 {
+	patience := c.cfg.Patience
+	if patience == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
+		ctx, cancel = c.limited(ctx)
 		defer cancel()
 	}
 	body, err := encode(r.Body)
@@ -83,18 +84,23 @@ func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, err
 	if body != nil && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", "application/json")
 	}
-	if c.cfg.Retries > 0 && r.Method != http.MethodGet && header.Get("Idempotency-Key") == "" {
+	if (c.cfg.Retries > 0 || patience > 0) && r.Method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		header.Set("Idempotency-Key", rand.Text()) // a repeated request takes effect once
 	}
-	pause := 50 * time.Millisecond
+	const longest = 5 * time.Second
+	pause, failing := 50*time.Millisecond, time.Time{}
 	for try := 0; ; try++ {
 		answer, err := c.attempt(ctx, r, header, body, out)
 		again, wait := retryable(err)
-		if !again || try >= c.cfg.Retries || ctx.Err() != nil {
+		if !again || patience == 0 && try >= c.cfg.Retries || ctx.Err() != nil {
 			return answer, err
 		}
-		wait = max(wait, pause)
-		if deadline, limited := ctx.Deadline(); limited && time.Until(deadline) <= wait {
+		if failing.IsZero() {
+			failing = time.Now()
+		}
+		wait = max(wait, min(pause, longest))
+		deadline, limited := ctx.Deadline()
+		if limited && time.Until(deadline) <= wait || patience > 0 && time.Since(failing)+wait > patience {
 			return answer, err
 		}
 		select {
@@ -104,6 +110,14 @@ func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, err
 		}
 		pause *= 4
 	}
+}
+
+// limited limits a context to the timeout, if there is one.
+func (c *connection) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.cfg.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.cfg.Timeout)
 }
 
 func encode(body any) ([]byte, error) {
@@ -123,6 +137,8 @@ func encode(body any) ([]byte, error) {
 func (c *connection) attempt(
 	ctx context.Context, r Request, header http.Header, body []byte, out any,
 ) (*Response, error) {
+	ctx, cancel := c.limited(ctx) // within that of all attempts
+	defer cancel()
 	response, err := c.send(ctx, r, header, body)
 	if err != nil {
 		return nil, err
@@ -236,12 +252,18 @@ func Pages[T any](ctx context.Context, c *Client, path []string, query url.Value
 		if query == nil {
 			query = url.Values{}
 		}
+		sent := map[string]bool{}
 		for {
 			var page api.Page[T]
 			_, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query}, &page)
 			if !yield(page, err) || err != nil || page.NextCursor == "" {
 				return
 			}
+			if sent[page.NextCursor] {
+				yield(api.Page[T]{}, c.foreign(http.StatusOK, errors.New("a cursor is repeated: the list has no end")))
+				return
+			}
+			sent[page.NextCursor] = true
 			query.Set("cursor", page.NextCursor)
 		}
 	}

@@ -61,7 +61,7 @@ func (c *Client) OpenSession(ctx context.Context, id string) error {
 	return err
 }
 
-// Say adds up to a hundred messages to a session, in order. It creates a session that does not exist. If the answer
+// Say adds up to 500 messages to a session, in order. It creates a session that does not exist. If the answer
 // is lost, Say repeats the request, but the session gets the messages once.
 func (c *Client) Say(ctx context.Context, session string, messages ...Message) error {
 	return inSession(ctx, c, Request{

@@ -150,7 +150,10 @@ func sessionOf(stream domain.Stream) api.Session {
 	shown := api.Session{
 		ID: id, Owner: string(owner), Agent: state.Agent, URI: domain.SessionURI(owner, id),
 		CreatedAt: state.OpenedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC(),
-		MessageCount: state.Live, Archives: state.Committed(), LastTask: state.LastTask,
+		MessageCount: state.Live, Newest: state.Number, Archives: state.Committed(), LastTask: state.LastTask,
+	}
+	if !state.SaidFrom.IsZero() {
+		shown.SaidFrom, shown.SaidUntil = new(state.SaidFrom.UTC()), new(state.SaidUntil.UTC())
 	}
 	for category, n := range state.Learned {
 		if shown.Learned == nil {
@@ -211,7 +214,7 @@ func (s sessions) session(ctx context.Context, c *serve.Call, in *sessionInput) 
 func (s sessions) addMessages(
 	ctx context.Context, c *serve.Call, in *sessionInput, body api.NewMessages,
 ) (*sessionOutput, error) {
-	command := domain.AddMessages{SessionTarget: sessionTarget(c, in.Owner, in.ID), Agent: body.Agent}
+	command := domain.AddMessages{SessionTarget: sessionTarget(c, in.Owner, in.ID), Agent: body.Agent, First: body.First}
 	for _, m := range body.Messages {
 		command.Messages = append(command.Messages, domain.NewMessage{
 			Role: m.Role, Tokens: annalstext.Tokens(m.Content), At: serve.Value(m.At),

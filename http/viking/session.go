@@ -116,7 +116,10 @@ type shown struct {
 	URI          string         `json:"uri"`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
+	SaidFrom     time.Time      `json:"said_from,omitzero"`
+	SaidUntil    time.Time      `json:"said_until,omitzero"`
 	Messages     int            `json:"message_count"`
+	Newest       int64          `json:"newest_message"`
 	Commits      int            `json:"commit_count"`
 	Extracted    map[string]int `json:"memories_extracted"`
 	LastCommit   string         `json:"last_commit_at"`
@@ -164,7 +167,8 @@ func (s sessions) showSession(ctx context.Context, q *query) (any, error) {
 	}
 	out := shown{
 		ID: target.ID, URI: domain.SessionURI(session.Owner, target.ID),
-		CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt,
+		CreatedAt: session.OpenedAt, UpdatedAt: session.UpdatedAt, SaidFrom: session.SaidFrom, SaidUntil: session.SaidUntil,
+		Newest:   session.Number,
 		Messages: session.Live, Commits: session.Committed(), Extracted: learned(session.Learned), LastTask: session.LastTask,
 		Model: usage(session.Prompt, session.Completion), User: q.caller.identity(), Pending: session.Tokens,
 		Turns: session.Turns, ContextsUsed: session.Contexts, SkillsUsed: session.Skills,

@@ -147,6 +147,7 @@ type received struct {
 	ID       string `json:"session_id"`
 	Messages int    `json:"message_count"`
 	Added    int    `json:"added"`
+	Newest   int64  `json:"newest_message"`
 	Pending  int    `json:"pending_tokens"`
 }
 
@@ -155,13 +156,14 @@ func (s sessions) addMessage(ctx context.Context, q *query) (any, error) {
 	if err := q.bind(&in); err != nil {
 		return nil, err
 	}
-	added, err := s.appendMessages(ctx, q, []domain.NewMessage{in.domain(q, "")})
+	added, err := s.appendMessages(ctx, q, 0, []domain.NewMessage{in.domain(q, "")})
 	return added, fieldsOf(err, func(field string) string { return strings.TrimPrefix(field, "messages[0].") })
 }
 
 func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	var in struct {
 		Messages []sentMessage `json:"messages"`
+		First    int64         `json:"first"`
 	}
 	if err := q.bind(&in); err != nil {
 		return nil, err
@@ -170,19 +172,27 @@ func (s sessions) addMessages(ctx context.Context, q *query) (any, error) {
 	for i, m := range in.Messages {
 		messages[i] = m.domain(q, fmt.Sprintf("messages[%d].", i))
 	}
-	return s.appendMessages(ctx, q, messages)
+	return s.appendMessages(ctx, q, in.First, messages)
 }
 
-func (s sessions) appendMessages(ctx context.Context, q *query, messages []domain.NewMessage) (any, error) {
+func (s sessions) appendMessages(
+	ctx context.Context, q *query, first int64, messages []domain.NewMessage,
+) (any, error) {
 	if err := q.found.Err(); err != nil {
 		return nil, err
 	}
 	target := q.session()
 	receipt, err := s.editor.submitIdempotent(
-		ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages},
+		ctx, q, domain.AddMessages{SessionTarget: target, Agent: q.caller.agentID(), Messages: messages, First: first},
 	)
 	session, _ := receipt.Stream.State.(domain.Session)
-	return received{ID: target.ID, Messages: session.Live, Added: len(messages), Pending: session.Tokens}, err
+	out := received{ID: target.ID, Messages: session.Live, Newest: session.Number, Pending: session.Tokens}
+	for _, event := range receipt.Events {
+		if _, is := event.Fact.(domain.MessageAdded); is {
+			out.Added++
+		}
+	}
+	return out, err
 }
 
 type used struct {

@@ -204,3 +204,27 @@ func TestACommitNamesTheScopesOfEachItem(t *testing.T) {
 		w.ask("POST", sessionsPath+"/s1/commit", `{"scopes":["everybody"]}`, mia).invalid()
 	})
 }
+
+func TestMessagesThatASessionHasAreAddedOnce(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		const one = sessionsPath + "/s1"
+		say := func(first int, texts ...string) object {
+			var messages []object
+			for _, text := range texts {
+				messages = append(messages, object{"role": "user", "content": text, "created_at": "2026-03-1" + text + "T08:00:00Z"})
+			}
+			return w.ask("POST", one+"/messages/batch", object{"messages": messages, "first": first}).object()
+		}
+		like(t, say(1, "1", "2"), object{"added": 2.0, "newest_message": 2.0})
+		w.ask("POST", one+"/commit", object{}).object()
+		like(t, say(1, "1", "2", "3"), object{"added": 1.0, "newest_message": 3.0, "message_count": 1.0})
+		like(t, say(2, "2"), object{"added": 0.0, "newest_message": 3.0})
+		w.ask("POST", one+"/messages/batch", object{"messages": []object{{"role": "user", "content": "5"}}, "first": 5}).want(http.StatusConflict)
+		like(t, w.ask("GET", one, nil).object(), object{"said_from": "2026-03-11T08:00:00Z", "said_until": "2026-03-13T08:00:00Z"})
+
+		// What was deleted stays so.
+		w.ask("DELETE", one, nil).object()
+		like(t, say(1, "1", "2", "3"), object{"added": 0.0, "newest_message": 3.0})
+		w.ask("GET", one, nil).want(http.StatusNotFound)
+	})
+}

@@ -9,9 +9,10 @@ import socket
 import threading
 import time
 import uuid
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Tuple, Union
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from .schemas import (
     BadField,
@@ -55,8 +56,8 @@ class Client:
 
     url defaults to ANNALS_SERVER, or http://127.0.0.1:1933; key to ANNALS_KEY, unless ANNALS_SERVER names another scheme,
     host or port than url. headers go with every request, such as
-    Annals-On-Behalf-Of. timeout is how many seconds the server may be silent. retries is how often a request is repeated
-    that was answered with 429 or 503.
+    Annals-On-Behalf-Of. timeout is how many seconds a call may take with its repetitions; a stream, until it begins.
+    retries is how often a request is repeated that was answered with 429 or 503.
     """
 
     def __init__(
@@ -144,12 +145,16 @@ class Client:
 
     def _pages(self, path: str, names: Mapping[str, str], filter: Optional[Mapping[str, Any]]) -> Iterator[Any]:
         query: Dict[str, Any] = {"limit": 100, **(filter or {})}
+        seen = set()
         while True:
             page = self.request(path, "get", names=names, query=query)
             yield from page["items"]
             if "next_cursor" not in page:
                 return
             query["cursor"] = page["next_cursor"]
+            if query["cursor"] in seen:
+                raise _failure(f"{self.url} repeats a cursor: the list has no end", status=200)
+            seen.add(query["cursor"])
 
     def _follow(self, filter: Mapping[str, Any], interrupt: _Interrupt) -> Iterator[Any]:
         """Follows a stream, and continues after its last event when the connection is lost."""
@@ -190,34 +195,51 @@ class Client:
         if method != "GET":
             headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
         data = None if body is None else json.dumps(body).encode()
-        attempt = 0
+        attempt, deadline = 0, time.monotonic() + self._timeout
         while True:
-            response, text, connection = self._attempt(method, target, data, headers, interrupt)
+            response, text, connection = self._attempt(method, target, data, headers, interrupt, deadline)
             if response.status < 300:
                 self.position = max(self.position, int(response.headers.get("Annals-Position") or 0))
                 return response, text, connection
             wait = _seconds(response.headers.get("Retry-After"), 2**attempt / 2)
-            if response.status not in (429, 503) or attempt >= self._retries or wait > _MAX_WAIT:
+            if response.status not in (429, 503) or attempt >= self._retries or wait > min(_MAX_WAIT, deadline - time.monotonic()):
                 raise AnnalsError(_problem(response, text))
             time.sleep(wait)
             attempt += 1
 
     def _attempt(
-        self, method: str, target: str, data: Optional[bytes], headers: Dict[str, str], interrupt: Optional[_Interrupt]
+        self,
+        method: str,
+        target: str,
+        data: Optional[bytes],
+        headers: Dict[str, str],
+        interrupt: Optional[_Interrupt],
+        deadline: float,
     ) -> Tuple[HTTPResponse, bytes, _Connection]:
-        connection = _Connection(self.url, self._timeout)
+        left = max(deadline - time.monotonic(), 0.001)
+        connection = _Connection(self.url, left)
+        late = threading.Timer(left, connection.wake)  # a socket's own limit is for each of its parts
+        late.daemon = True
+        late.start()
         try:
             response = connection.ask(method, target, data, headers)
             if interrupt and response.status < 300:
                 interrupt.guard(connection)
                 return response, b"", connection
             text = response.read()
-        except socket.timeout as cause:
-            raise _failure(f"{self.url} did not answer within {self._timeout:g} s") from cause
+            if time.monotonic() >= deadline:
+                raise socket.timeout
         except (OSError, HTTPException) as cause:
+            if isinstance(cause, socket.timeout) or time.monotonic() >= deadline:
+                raise _failure(f"{self.url} did not answer within {self._timeout:g} s") from cause
+            if connection.began and isinstance(cause, (ConnectionError, IncompleteRead)):
+                fix = "Look whether it was, or send it again with the same idempotency_key"
+                title = f"The connection to {self.url} was lost: the request may have been executed"
+                raise _failure(title, fix) from cause
             fix = "Start it with: annals serve. ANNALS_SERVER names another address"
             raise _failure(f"No server answers at {self.url} ({cause})", fix) from cause
         finally:
+            late.cancel()
             if not connection.guarded:
                 connection.close()
         return response, text, connection
@@ -319,6 +341,10 @@ class _Connection:
         response = self._response = self._http.getresponse()
         return response
 
+    @property
+    def began(self) -> bool:
+        return self._socket is not None
+
     def follow(self) -> None:
         self.guarded = True
         if self._socket:
@@ -386,15 +412,24 @@ def _problem(response: HTTPResponse, text: bytes) -> Problem:
             return said
     except (ValueError, KeyError, TypeError):
         pass  # not the server's own words
-    title = f"{response.status} {response.reason}".strip()
-    return {"type": "about:blank", "title": title, "status": response.status, "detail": text.decode(errors="replace")[:200]}
+    title, detail = f"{response.status} {response.reason}".strip(), text.decode(errors="replace")[:200]
+    if 300 <= response.status < 400:
+        to = urlsplit(response.headers.get("Location") or "")  # its query may be secret
+        detail = f"it redirects to {urlunsplit((to.scheme, to.netloc.rpartition('@')[2], to.path, '', ''))}"
+    return {"type": "about:blank", "title": title, "status": response.status, "detail": detail}
 
 
 def _seconds(value: Optional[str], otherwise: float) -> float:
+    if value is None:
+        return otherwise
     try:
-        return otherwise if value is None else max(0.0, float(value))
-    except ValueError:  # a date
-        return _MAX_WAIT + 1
+        return max(0.0, float(value))
+    except ValueError:
+        pass  # a date
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return otherwise
 
 
 def _address(path: str, names: Mapping[str, str], query: Mapping[str, Any]) -> str:

@@ -128,12 +128,16 @@ class ContextAnswer(_ContextAnswer, total=False):
     warning: str
 
 
-class ContextItem(TypedDict):
+class _ContextItem(TypedDict):
     kind: Literal['preferences', 'skills', 'cases', 'patterns', 'tools', 'background', 'antipatterns', 'contested']
     knowledge: Knowledge
     scope: str
     score: float
     told: bool
+
+
+class ContextItem(_ContextItem, total=False):
+    mark: str
 
 
 class _ContextRequest(TypedDict):
@@ -146,6 +150,7 @@ class ContextRequest(_ContextRequest, total=False):
     max_tokens: int
     min_score: float
     query: str
+    shown: List[str]
     tags: Union[Dict[str, Union[str, List[str]]], List[str]]
     task: str
     tool_issues: List[str]
@@ -773,6 +778,7 @@ class _NewMessages(TypedDict):
 
 class NewMessages(_NewMessages, total=False):
     agent: str
+    first: int
 
 
 class _NewPolicy(TypedDict):
@@ -1360,6 +1366,9 @@ class Session(_Session, total=False):
     last_task: str
     learned: Dict[str, int]
     messages: List[Message]
+    newest: int
+    said_from: str
+    said_until: str
 
 
 class SessionCommit(TypedDict, total=False):

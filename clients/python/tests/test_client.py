@@ -4,6 +4,7 @@ import threading
 import time
 import unittest
 import uuid
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from unittest import mock
 
@@ -57,6 +58,17 @@ def busy(status, after):
 
 def silent(request):
     time.sleep(1)
+
+
+def dripping(request):
+    request.send_response(200)
+    request.end_headers()
+    try:
+        for _ in range(20):
+            request.wfile.write(b" ")
+            time.sleep(0.05)
+    except ConnectionError:
+        pass  # the client has left
 
 
 class ClientTest(unittest.TestCase):
@@ -144,6 +156,20 @@ class ClientTest(unittest.TestCase):
         self.refused(503, "busy", Client(tomorrow.url).search, "x")
         self.assertEqual(len(tomorrow.seen), 1)
 
+    def test_a_busy_server_may_name_a_date(self):
+        dated = Stub(self, busy(503, formatdate(time.time() + 2, usegmt=True)), say(200, '{"items":[]}'))
+        began = time.monotonic()
+        Client(dated.url).search("x")
+        self.assertGreater(time.monotonic() - began, 0.5)
+        self.assertEqual(len(dated.seen), 2)
+        later = Stub(self, busy(503, formatdate(time.time() + 5, usegmt=True)))
+        self.refused(503, "busy", Client(later.url, timeout=1).search, "x")
+
+    def test_a_list_whose_cursor_repeats_ends_with_an_error(self):
+        endless = Stub(self, say(200, '{"items":[{"id":"a"}],"next_cursor":"same"}'))
+        self.refused(200, "repeats a cursor", list, Client(endless.url).list())
+        self.assertEqual(len(endless.seen), 2)
+
     def test_no_answer_is_one_clear_error(self):
         gone = Client("http://127.0.0.1:1")
         self.refused(0, r"^No server answers at http://127\.0\.0\.1:1 .*Start it with: annals serve", gone.search, "x")
@@ -154,14 +180,17 @@ class ClientTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^key must consist of"):
             Client(key="annals_钥匙")
         self.refused(0, r"did not answer within 0\.1 s", Client(Stub(self, silent).url, timeout=0.1).search, "x")
+        self.refused(0, r"did not answer within 0\.3 s", Client(Stub(self, dripping).url, timeout=0.3).search, "x")
+        for lost in (lambda request: request.connection.close(), say(200, "{", Content_Length="9")):
+            self.refused(0, "may have been executed.*idempotency_key", Client(Stub(self, lost).url).search, "x")
 
     def test_an_answer_of_somebody_else_is_named_as_such(self):
         proxy = Stub(self, say(502, "<h1>Bad gateway</h1>"))
         self.refused(502, "^502 Bad Gateway: <h1>Bad gateway</h1>$", Client(proxy.url).search, "x")
         site = Stub(self, say(200, "<html>"))
         self.refused(200, "did not answer with JSON.*address of an Annals server", Client(site.url).search, "x")
-        elsewhere = Stub(self, say(307, "", Location="http://127.0.0.1:1/"))
-        self.refused(307, "", Client(elsewhere.url).search, "x")
+        elsewhere = Stub(self, say(307, "", Location="http://127.0.0.1:1/login?token=secret"))
+        self.refused(307, "^307 Temporary Redirect: it redirects to http://127.0.0.1:1/login$", Client(elsewhere.url).search, "x")
 
     def test_a_key_of_the_environment_goes_to_the_server_there(self):
         key = {"ANNALS_KEY": "of-that-server"}

@@ -24,7 +24,7 @@ export interface ClientOptions {
   key?: string;
   /** Headers of every request, such as Annals-On-Behalf-Of. */
   headers?: Record<string, string>;
-  /** Milliseconds that one attempt may take. Default: 30,000. */
+  /** Milliseconds that a call may take with its repetitions; a stream, until it begins. Default: 30,000. */
   timeout?: number;
   /** How often a request is repeated that was answered with 429 or 503. Default: 2. */
   retries?: number;
@@ -69,6 +69,7 @@ const streamType = "text/event-stream";
 const maxWait = 10_000; // milliseconds before a repetition
 const silence = 60_000; // of a stream, whose server says something every 15 seconds
 const reconnections = 30; // in a row
+const lost = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]); // causes of a request that was perhaps sent
 
 export class Client {
   readonly url: string;
@@ -143,31 +144,30 @@ export class Client {
 
   /** The items that pass the filter, the newest first, page by page. */
   async *list(filter: Query<paths["/v1/knowledge"]["get"]> = {}, options?: RequestOptions): AsyncGenerator<Knowledge> {
-    for (let cursor = filter.cursor, more = true; more; more = cursor !== undefined) {
-      const page = await this.request("/v1/knowledge", "get", { ...options, query: { limit: 100, ...filter, cursor } });
-      yield* page.items;
-      cursor = page.next_cursor;
-    }
+    yield* this.#pages(filter.cursor, (cursor) =>
+      this.request("/v1/knowledge", "get", { ...options, query: { limit: 100, ...filter, cursor } }));
   }
 
   /** The events of an item, the oldest first. */
   async *history(id: string, options?: RequestOptions): AsyncGenerator<Event> {
-    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page: Schemas["PageEvent"] = await this.request("/v1/knowledge/{id}/history", "get", {
-        ...options, path: { id }, query: { limit: 100, cursor },
-      });
-      yield* page.items;
-      cursor = page.next_cursor;
-    }
+    yield* this.#pages(undefined, (cursor) =>
+      this.request("/v1/knowledge/{id}/history", "get", { ...options, path: { id }, query: { limit: 100, cursor } }));
   }
 
   /** The events that pass the filter. With follow: also those that are yet to come, without end. */
   async *events(filter: EventFilter = {}, options: RequestOptions & { follow?: boolean } = {}): AsyncGenerator<Event> {
     if (options.follow) return yield* this.#follow(filter, options);
-    for (let cursor = filter.cursor, more = true; more; more = cursor !== undefined) {
-      const page = await this.request("/v1/events", "get", { ...options, query: { limit: 100, ...filter, cursor } });
+    yield* this.#pages(filter.cursor, (cursor) =>
+      this.request("/v1/events", "get", { ...options, query: { limit: 100, ...filter, cursor } }));
+  }
+
+  async *#pages<T>(cursor: string | undefined, read: (cursor?: string) => Promise<{ items: T[]; next_cursor?: string }>) {
+    for (const seen = new Set<string>(); ; seen.add(cursor)) {
+      const page = await read(cursor);
       yield* page.items;
       cursor = page.next_cursor;
+      if (cursor === undefined) return;
+      if (seen.has(cursor)) throw failure(`${this.url} repeats a cursor: the list has no end`, undefined, undefined, 200);
     }
   }
 
@@ -202,32 +202,45 @@ export class Client {
     const headers: Record<string, string> = { Accept: "application/json", ...this.#headers, ...given.headers };
     if (given.body !== undefined) headers["Content-Type"] = "application/json";
     if (method !== "GET") headers["Idempotency-Key"] = given.idempotencyKey ?? crypto.randomUUID();
+    const deadline = Date.now() + this.#timeout;
     for (let attempt = 0; ; attempt++) {
-      const { response, text } = await this.#attempt(method, target, headers, given);
+      const { response, text } = await this.#attempt(method, target, headers, given, deadline);
       if (response.ok) {
         this.position = Math.max(this.position, Number(response.headers.get("Annals-Position")));
         return { response, text };
       }
-      const wait = 1000 * Number(response.headers.get("Retry-After") ?? 2 ** attempt / 2);
-      if (![429, 503].includes(response.status) || attempt >= this.#retries || !(wait <= maxWait)) {
+      const wait = milliseconds(response.headers.get("Retry-After")) ?? 500 * 2 ** attempt;
+      if (![429, 503].includes(response.status) || attempt >= this.#retries || wait > Math.min(maxWait, deadline - Date.now())) {
         throw problem(response, text!);
       }
       await sleep(wait, given.signal);
     }
   }
 
-  async #attempt(method: string, target: string, headers: Record<string, string>, given: { body?: unknown } & RequestOptions) {
+  async #attempt(
+    method: string,
+    target: string,
+    headers: Record<string, string>,
+    given: { body?: unknown } & RequestOptions,
+    deadline: number,
+  ) {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.#timeout);
+    const timer = setTimeout(() => late.abort(), deadline - Date.now());
+    let answered = false;
     try {
       const body = given.body === undefined ? undefined : JSON.stringify(given.body);
       const signal = either(late, given);
       const response = await fetch(this.url + target, { method, headers, body, signal, redirect: "manual" });
+      answered = true;
       const text = response.ok && headers["Accept"] === streamType ? undefined : await response.text();
       return { response, text };
     } catch (cause) {
       given.signal?.throwIfAborted();
       if (late.signal.aborted) throw failure(`${this.url} did not answer within ${this.#timeout} ms`, undefined, cause);
+      if (answered || lost.has((cause as { cause?: { code?: string } }).cause?.code ?? "")) {
+        const fix = "Look whether it was, or send it again with the same idempotencyKey";
+        throw failure(`The connection to ${this.url} was lost: the request may have been executed`, fix, cause);
+      }
       const why = cause instanceof Error && cause.cause instanceof Error ? ` (${cause.cause.message || cause.cause.name})` : "";
       throw failure(`No server answers at ${this.url}${why}`, "Start it with: annals serve. ANNALS_SERVER names another address", cause);
     } finally {
@@ -258,7 +271,13 @@ function problem(response: Response, text: string): AnnalsError {
     // not the server's own words
   }
   const title = `${response.status} ${response.statusText}`.trim();
-  return new AnnalsError({ type: "about:blank", title, status: response.status, detail: text.slice(0, 200) });
+  const to = response.headers.get("Location");
+  let detail = text.slice(0, 200);
+  if (response.status >= 300 && response.status < 400 && to !== null && URL.canParse(to, response.url)) {
+    const { origin, pathname } = new URL(to, response.url); // its query may be secret
+    detail = `it redirects to ${origin}${pathname}`;
+  }
+  return new AnnalsError({ type: "about:blank", title, status: response.status, detail });
 }
 
 function address(path: string, names: object = {}, query: object = {}): string {
@@ -291,6 +310,12 @@ async function* messages(body: ReadableStream<Uint8Array>, quiet: AbortControlle
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The value of Retry-After: seconds, or a date. */
+function milliseconds(value: string | null): number | undefined {
+  const wait = value === null ? NaN : /^\d+$/.test(value.trim()) ? 1000 * Number(value) : Date.parse(value) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.max(wait, 0);
 }
 
 function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {

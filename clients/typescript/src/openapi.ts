@@ -894,6 +894,8 @@ export interface components {
             kind: "preferences" | "skills" | "cases" | "patterns" | "tools" | "background" | "antipatterns" | "contested";
             /** @description With its abstract as its content. */
             knowledge: components["schemas"]["Knowledge"];
+            /** @description Names what the item says here, for shown. */
+            mark?: string;
             /**
              * @description The nearest that it shares with the one who asks.
              * @example project:456
@@ -927,6 +929,8 @@ export interface components {
              * @example make the weekly sales dashboard
              */
             query?: string;
+            /** @description The marks of items that were told before. They are left out while they say the same. */
+            shown?: string[];
             /**
              * @description When in its work.
              * @enum {string}
@@ -1986,7 +1990,12 @@ export interface components {
         NewMessages: {
             /** @description The id of the agent that takes part, if the session is new. */
             agent?: string;
-            /** @description 1 to 100, oldest first. */
+            /**
+             * Format: int64
+             * @description The number of the first of them. Messages that the session has already are left out, so a repeated request adds nothing. Default: all are new.
+             */
+            first?: number;
+            /** @description 1 to 500, oldest first. */
             messages: components["schemas"]["NewMessage"][];
         };
         NewPolicy: {
@@ -2959,7 +2968,22 @@ export interface components {
             message_count: number;
             /** @description The messages that are in no archive, oldest first; not in lists. */
             messages?: components["schemas"]["Message"][];
+            /**
+             * Format: int64
+             * @description The number of the newest message: 1, 2, 3 … over the whole life of the session.
+             */
+            newest?: number;
             owner: string;
+            /**
+             * Format: date-time
+             * @description When the first message was said.
+             */
+            said_from?: string;
+            /**
+             * Format: date-time
+             * @description When the last message was said.
+             */
+            said_until?: string;
             /** Format: date-time */
             updated_at: string;
             uri: string;

@@ -124,6 +124,23 @@ test("a busy server is asked again with the same key, not for ever and not after
   assert.equal(tomorrow.seen.length, 1);
 });
 
+test("a busy server may name a date", async (t) => {
+  const inSeconds = (n: number) => new Date(Date.now() + 1000 * n).toUTCString();
+  const dated = await stub(t, busy(503, inSeconds(2)), found);
+  const began = Date.now();
+  await new Client({ url: dated.url }).search("x");
+  assert.ok(Date.now() - began > 500);
+  assert.equal(dated.seen.length, 2);
+  const later = await stub(t, busy(503, inSeconds(5)));
+  await assert.rejects(new Client({ url: later.url, timeout: 1000 }).search("x"), { status: 503 });
+});
+
+test("a list whose cursor repeats ends with an error", async (t) => {
+  const endless = await stub(t, (_, response) => { response.end('{"items":[{"id":"a"}],"next_cursor":"same"}'); });
+  await assert.rejects(all(new Client({ url: endless.url }).list()), { message: /repeats a cursor/ });
+  assert.equal(endless.seen.length, 2);
+});
+
 test("no answer is one clear error", async (t) => {
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
@@ -140,6 +157,10 @@ test("no answer is one clear error", async (t) => {
   await assert.rejects(new Client({ url: silent.url }).search("x", { signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
   const half = await stub(t, (_, response) => { response.write('{"items":'); });
   await assert.rejects(new Client({ url: half.url, timeout: 100 }).search("x"), { message: /did not answer within 100 ms/ });
+  for (const begin of [() => {}, (response: ServerResponse) => { response.writeHead(200, { "Content-Length": "9" }).write("{"); }]) {
+    const lost = await stub(t, (_, response) => { begin(response); setTimeout(() => response.destroy(), 50); });
+    await assert.rejects(new Client({ url: lost.url }).search("x"), { status: 0, message: /may have been executed.*idempotencyKey/ });
+  }
 });
 
 test("an answer of somebody else is named as such", async (t) => {
@@ -147,8 +168,10 @@ test("an answer of somebody else is named as such", async (t) => {
   await assert.rejects(new Client({ url: proxy.url }).search("x"), { status: 502, message: "502 Bad Gateway: <h1>Bad gateway</h1>" });
   const site = await stub(t, (_, response) => { response.end("<html>"); });
   await assert.rejects(new Client({ url: site.url }).search("x"), { message: /did not answer with JSON.*address of an Annals server/ });
-  const elsewhere = await stub(t, (_, response) => { response.writeHead(307, { Location: "http://127.0.0.1:1/" }).end(); });
-  await assert.rejects(new Client({ url: elsewhere.url }).search("x"), { status: 307 });
+  const elsewhere = await stub(t, (_, response) => { response.writeHead(307, { Location: "http://127.0.0.1:1/login?token=secret" }).end(); });
+  await assert.rejects(new Client({ url: elsewhere.url }).search("x"), {
+    status: 307, message: "307 Temporary Redirect: it redirects to http://127.0.0.1:1/login",
+  });
 });
 
 test("a key of the environment goes to the server there", async (t) => {

@@ -3,12 +3,9 @@ package agents
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +32,16 @@ type payload struct {
 	Conversation string `json:"conversation_id"` // in Cursor
 	Transcript   string `json:"transcript_path"`
 	Prompt       string `json:"prompt"`
+	Source       string `json:"source"` // why a session starts: startup, resume, clear, compact
+}
+
+// id is the host's id of the session.
+func (in payload) id() string {
+	id := cmp.Or(in.Session, in.Conversation)
+	if id == "" {
+		_, id = identify(in.Transcript)
+	}
+	return id
 }
 
 const (
@@ -81,16 +88,20 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 	if h.Stage == atEnd {
 		return h.end(ctx, server, in)
 	}
-	question := api.ContextRequest{Stage: "start"}
+	seen := shown(h.Host, in)
+	question := api.ContextRequest{Stage: "start", Shown: seen.marks}
 	if h.Stage == atPrompt {
 		most := promptTokens
-		question = api.ContextRequest{Stage: "query", Query: in.Prompt, MaxTokens: &most}
+		question = api.ContextRequest{Stage: "query", Query: in.Prompt, MaxTokens: &most, Shown: seen.marks}
 	}
 	var told api.ContextAnswer
 	if _, err := server.Do(ctx, client.Post(question, "v1", "context"), &told); err != nil || told.Injection == "" {
 		return err
 	}
-	return h.tell(c, in.Event, told.Injection)
+	if err := h.tell(c, in.Event, told.Injection); err != nil {
+		return err
+	}
+	return seen.add(told.Items)
 }
 
 // tell prints a text in the form that the host adds to its prompt.
@@ -111,26 +122,10 @@ func (h *HookCommand) tell(c *terminal.Console, event, text string) error {
 
 // end stores what was said in a session, and lets the server learn from it.
 func (h *HookCommand) end(ctx context.Context, server *client.Client, in payload) error {
-	session := Session{Path: in.Transcript, Host: h.Host, ID: h.Host + "-" + cmp.Or(in.Session, in.Conversation)}
+	session := Session{Path: in.Transcript, Host: h.Host, ID: h.Host + "-" + in.id()}
 	if err := session.Read(); err != nil {
 		return err
 	}
-	return session.Store(ctx, server)
-}
-
-// store adds messages to a session, each once however often it is called, and commits the session.
-func store(ctx context.Context, server *client.Client, session string, messages []message) error {
-	for i, m := range messages {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s\n%s", session, i, m.Role, m.Content))
-		request := client.Post(m, "api", "v1", "sessions", session, "messages")
-		request.Header = http.Header{"Idempotency-Key": {"said-" + hex.EncodeToString(sum[:16])}}
-		if _, err := server.Do(ctx, request, nil); err != nil {
-			return err
-		}
-	}
-	if len(messages) == 0 {
-		return nil
-	}
-	_, err := server.CommitSession(ctx, session, "task_done")
+	_, err := session.Store(ctx, server)
 	return err
 }

@@ -24,6 +24,7 @@ func Import(ctx context.Context, c *terminal.Console, to *terminal.Remote, root 
 	}
 	s := struct {
 		Sessions []*Session        `json:"sessions"`
+		Stored   int               `json:"stored"` // messages that the server did not have
 		Messages int               `json:"messages"`
 		Unread   []markdown.Unread `json:"unread,omitempty"`
 	}{Sessions: []*Session{}}
@@ -42,7 +43,8 @@ func Import(ctx context.Context, c *terminal.Console, to *terminal.Remote, root 
 		session := &all[n]
 		err := unread[session.Path]
 		if err == nil && !dryRun {
-			err = session.Store(ctx, server)
+			session.Stored, err = session.Store(ctx, server)
+			s.Stored += session.Stored
 		}
 		if failure := terminal.AsFailure(err); err != nil && (ctx.Err() != nil || failure.Code == terminal.ExitUnavailable) {
 			failure.Fix = terminal.Joined(", then ", failure.Fix, "run the same command again: nothing is stored twice")
@@ -67,6 +69,9 @@ func Import(ctx context.Context, c *terminal.Console, to *terminal.Remote, root 
 		c.Say("\n%s. Nothing is written yet: leave --dry-run out.\n%s", what, shared)
 		return true, nil
 	}
-	c.Say("%s stored; annals learns from them in the background. %s", what, shared)
+	c.Say("%s: %d stored", what, s.Stored)
+	if s.Stored > 0 {
+		c.Say("annals learns from them in the background. %s", shared)
+	}
 	return true, nil
 }

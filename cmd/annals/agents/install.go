@@ -260,6 +260,9 @@ func (u *UninstallCommand) Run(_ context.Context, c *terminal.Console) error {
 			return err
 		}
 		removeEmpty(all[recorded.path].Folders)
+		if dir, err := shownDir(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
 	}
 	return p.print(c, m, u.DryRun, nil, nil)
 }

@@ -3,13 +3,17 @@ package agents
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/annals-kb/annals/http/body"
 	"github.com/annals-kb/annals/http/client"
@@ -23,6 +27,8 @@ type Session struct {
 	Count int    `json:"messages"`
 	At    string `json:"at"`    // of the first message
 	About string `json:"about"` // the first message
+
+	Stored int `json:"stored"` // messages that the server did not have
 
 	messages []message
 }
@@ -38,19 +44,20 @@ func sessions(root string) (all []Session, err error) {
 		case entry.IsDir() || filepath.Ext(path) != ".jsonl" || !entry.Type().IsRegular():
 			return nil
 		}
-		if host := hostOf(path); host != "" {
-			all = append(all, Session{Path: path, Host: host, ID: host + "-" + sessionID(path)})
+		if host, id := identify(path); host != "" {
+			all = append(all, Session{Path: path, Host: host, ID: host + "-" + id})
 		}
 		return nil
 	})
 	return all, err
 }
 
-// hostOf is whose transcript a file is; empty for none.
-func hostOf(path string) string {
+// identify returns whose transcript a file is, and the session's id there, which the host also tells its hooks. The
+// host is empty if it is no transcript.
+func identify(path string) (host, id string) {
 	file, err := os.Open(path)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	const beginning = 1 << 20
@@ -58,32 +65,39 @@ func hostOf(path string) string {
 	for line := range bytes.Lines(head) {
 		var l struct {
 			Type, SessionID, ProjectHash string
-			Payload                      json.RawMessage
+			Payload, Message             json.RawMessage
 		}
 		switch {
 		case json.Unmarshal(line, &l) != nil:
-			return ""
+			return host, id
 		case l.Type == "session_meta" && l.Payload != nil:
-			return "codex"
+			var of struct{ ID string }
+			_ = json.Unmarshal(l.Payload, &of) // the name of the file tells it, too
+			return "codex", sessionID(path, of.ID)
 		case l.ProjectHash != "":
-			return "gemini"
+			return "gemini", sessionID(path, l.SessionID)
 		case l.SessionID != "" && l.Type != "":
-			return "claude-code"
-		case l.Type != "summary" && l.Type != "file-history-snapshot":
-			return ""
+			host, id = "claude-code", sessionID(path, l.SessionID)
+			if bytes.Contains(l.Message, []byte(`"parts":`)) {
+				host = "qwen"
+			}
+			if l.Message != nil {
+				return host, id
+			}
+		case host == "" && l.Type != "summary" && l.Type != "file-history-snapshot":
+			return "", ""
 		}
 	}
-	return ""
+	return host, id
 }
 
-// sessionID is the id of a session, which ends the name of its file.
-func sessionID(path string) string {
-	const uuid = 36
+// sessionID is the UUID that ends the name of a session's file, or else the id that a line there tells.
+func sessionID(path, told string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	if len(name) > uuid && strings.HasPrefix(name, "rollout-") {
-		name = name[len(name)-uuid:]
+	if end := name[max(0, len(name)-len(uuid.Nil.String())):]; uuid.Validate(end) == nil {
+		return end
 	}
-	return name
+	return cmp.Or(told, name)
 }
 
 // Read reads what was said.
@@ -103,7 +117,44 @@ func (s *Session) Read() error {
 	return err
 }
 
-// Store stores what was read on a server, each message once, for it to learn from.
-func (s *Session) Store(ctx context.Context, server *client.Client) error {
-	return store(ctx, server, s.ID, s.messages)
+// The most that one request stores. A host may end a hook at any time, which then loses one request.
+const (
+	mostMessages = 500
+	mostBytes    = 512 << 10
+)
+
+// Store stores what was read on a server for it to learn from, and counts the new messages. It begins after the
+// messages that the server has, so an interrupted one is continued by the next.
+func (s *Session) Store(ctx context.Context, server *client.Client) (stored int, err error) {
+	if len(s.messages) == 0 {
+		return 0, nil
+	}
+	var on struct { // the server
+		Messages int `json:"message_count"` // not committed yet
+		Newest   int `json:"newest_message"`
+		Added    int `json:"added"`
+	}
+	route := "sessions/" + s.ID
+	if err = server.Viking(ctx, http.MethodGet, route, nil, nil, &on); errors.Is(err, client.ErrNotFound) {
+		err = nil // it is new, or was deleted
+	}
+	for err == nil && on.Newest < len(s.messages) {
+		next, size := s.messages[on.Newest:], 0
+		for n, m := range next {
+			if size += len(m.Content); n > 0 && size > mostBytes || n == mostMessages {
+				next = next[:n]
+				break
+			}
+		}
+		last := on.Newest + len(next)
+		body := map[string]any{"messages": next, "first": on.Newest + 1}
+		err = server.Viking(ctx, http.MethodPost, route+"/messages/batch", nil, body, &on)
+		if stored += on.Added; err == nil && on.Newest < last {
+			return stored, errors.New("the server is older than this program: it cannot continue sessions")
+		}
+	}
+	if err == nil && on.Messages > 0 {
+		_, err = server.CommitSession(ctx, s.ID, "task_done")
+	}
+	return stored, err
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/annals-kb/annals/http/body"
 )
@@ -76,7 +77,10 @@ var machinery = []string{
 	"[Request interrupted by user",
 }
 
-const longestLine = 64 << 20 // bytes of a transcript's line
+const (
+	longestLine = 64 << 20 // bytes of a transcript's line
+	longestText = 1 << 20  // bytes of a message that the server takes: the rest is left out
+)
 
 // transcript reads what user and assistant said in the file of a session. A half-written last line is left out.
 func transcript(host string, in io.Reader) (messages []message, err error) {
@@ -94,7 +98,13 @@ func transcript(host string, in io.Reader) (messages []message, err error) {
 			continue
 		}
 		m := l.message(host)
-		text := strings.TrimSpace(m.Content)
+		text := strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", ""))
+		if len(text) > longestText {
+			text = strings.ToValidUTF8(text[:longestText], "")
+		}
+		if _, err := time.Parse(time.RFC3339, m.At); err != nil {
+			m.At = ""
+		}
 		byHost := func(beginning string) bool { return strings.HasPrefix(text, beginning) }
 		if m.Role == "" || text == "" || slices.ContainsFunc(machinery, byHost) {
 			continue

@@ -87,6 +87,8 @@ type sessionShown struct {
 	Commits   int            `json:"commit_count"`
 	Extracted map[string]int `json:"memories_extracted"`
 	CreatedAt time.Time      `json:"created_at"`
+	SaidFrom  time.Time      `json:"said_from"`
+	SaidUntil time.Time      `json:"said_until"`
 	Tokens    int            `json:"pending_tokens"`
 }
 
@@ -116,8 +118,11 @@ func (s *sessionShowCommand) Run(ctx context.Context, c *terminal.Console) error
 	if c.JSON {
 		return c.Document(map[string]json.RawMessage{"session": raw, "context": answer})
 	}
-	c.Say("%s since %s: %d archived, %s since (about %s), %s learned", s.ID, terminal.Moment(shown.CreatedAt),
-		shown.Commits,
+	when := "since " + terminal.Moment(shown.CreatedAt)
+	if !shown.SaidFrom.IsZero() {
+		when = "from " + terminal.Moment(shown.SaidFrom) + " to " + terminal.Moment(shown.SaidUntil)
+	}
+	c.Say("%s %s: %d archived, %s since (about %s), %s learned", s.ID, when, shown.Commits,
 		terminal.Several(shown.Messages, "message"), terminal.Several(shown.Tokens, "token"),
 		terminal.Several(shown.Extracted["total"], "item"))
 	if contents.Overview != "" {

@@ -50,6 +50,7 @@ func (i *ImportCommand) Validate() error {
 }
 
 func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
+	i.Remote.Patience = i.Patience
 	file := serve.DatabaseAt(i.File)
 	if file != "" {
 		i.Format = "records"
@@ -86,8 +87,10 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	if _, err := server.Health(ctx); err != nil {
-		return err
+	if _, err := server.Patient(0).Health(ctx); err != nil {
+		if !errors.Is(err, client.ErrUnavailable) || terminal.AsFailure(err).Status == 0 {
+			return err
+		}
 	}
 	s, notes := summary{began: time.Now(), Redacted: knowledge.Redactions{}}, []markdown.Item(nil)
 	known := func(item markdown.Item) { notes = append(notes, item) }
@@ -162,7 +165,7 @@ func (i *ImportCommand) importFrom(
 	progress := terminal.Watch(c, phase)
 	defer progress.End()
 	sender := &sender{
-		Server: server, who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
+		Server: server.Patient(0), who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
 		update: i.Update, reason: i.Reason, Patience: i.Patience,
 	}
 	m := &importer{from: from, send: sender.Send, parallel: i.Parallel}

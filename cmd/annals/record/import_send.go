@@ -26,7 +26,7 @@ type sender struct {
 	run      string // the run that all records belong to
 	update   bool
 	reason   string        // the reason of revisions
-	Patience time.Duration // how long to repeat one batch
+	Patience time.Duration // how long to repeat a batch of which the server takes nothing
 }
 
 // Send answers each record of the batch, in order. When ctx ends, it finishes the running request and repeats
@@ -38,15 +38,18 @@ func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 			answers[i] = unreadable(r.Err)
 		}
 	}
-	left, pause := b.Sent, 250*time.Millisecond
-	deadline := time.Now().Add(s.Patience)
+	const shortest, longest = 250 * time.Millisecond, 5 * time.Second
+	left, pause, failing := b.Sent, shortest, time.Time{}
 	for len(left) > 0 {
 		again, wait, err := s.attempt(ctx, b, left, answers)
 		if len(again) == 0 {
 			return answers, err
 		}
-		left, wait = again, max(wait, pause)
-		if time.Now().Add(wait).After(deadline) {
+		if len(again) < len(left) || failing.IsZero() {
+			failing, pause = time.Now(), shortest
+		}
+		left, wait = again, max(wait, min(pause, longest))
+		if time.Since(failing)+wait > s.Patience {
 			return nil, err
 		}
 		select {

@@ -58,6 +58,24 @@ func TestAnImportOutlastsABusyServer(t *testing.T) {
 	}
 }
 
+func TestAnImportOutlastsATimeOutThatTakesItsPatience(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	api := connected(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":"a","status":"created"}` + "\n"))
+	}).Within(500 * time.Millisecond)
+	b := Batch{Records: []Record{{Number: 1, Raw: []byte("{}")}}, Sent: []int{0}}
+	answers, err := (&sender{Server: api, Patience: 400 * time.Millisecond}).Send(t.Context(), b)
+	if err != nil || answers[0].Status != "created" {
+		t.Errorf("got %+v, %v", answers, err)
+	}
+}
+
 func TestAnImportSendsAgainWhatTheServerCouldNotTake(t *testing.T) {
 	t.Parallel()
 	var bodies []string

@@ -109,8 +109,8 @@ type Batch struct {
 }
 
 const (
-	batchRecords = 500
-	batchBytes   = 4 << 20
+	batchRecords = 100
+	batchBytes   = 1 << 20
 )
 
 // batches groups records, in order. An error comes after the records before it.

@@ -30,7 +30,8 @@ type Remote struct {
 	OnBehalfOf string        `field:"Annals-On-Behalf-Of" group:"server" env:"ANNALS_ON_BEHALF_OF" placeholder:"ENTITY"`
 	Timeout    time.Duration `least:"1ms" group:"server" default:"30s"`
 
-	Retries int `kong:"-"` // as in [client.Config]; 0 for none
+	Retries  int           `kong:"-"` // as in [client.Config]; 0 for none
+	Patience time.Duration `kong:"-"` // as in [client.Config]
 }
 
 // KeepKey takes the key that was stored for the origin of the server. If there are keys for others alone, it returns a
@@ -114,7 +115,7 @@ func (r Remote) Through(transport http.RoundTripper) (*client.Client, error) {
 	}
 	server, err := client.New(client.Config{
 		Server: r.Server, Key: r.APIKey, Tenant: r.Tenant, Actor: r.As, OnBehalfOf: r.OnBehalfOf, Timeout: r.Timeout,
-		Retries:   cmp.Or(r.Retries, -1),
+		Retries: cmp.Or(r.Retries, -1), Patience: r.Patience,
 		Transport: transport, Header: http.Header{"User-Agent": {"annals/" + Version().Version}},
 	})
 	if err != nil {
