@@ -30,6 +30,7 @@ type Item struct {
 	Category   string              `json:"category,omitempty"`
 	Task       string              `json:"task,omitempty"`
 	Content    string              `json:"content"`
+	Abstract   string              `json:"abstract,omitempty"`
 	Tags       map[string][]string `json:"tags,omitempty"`
 	Scopes     []string            `json:"scopes,omitempty"`
 	OccurredAt *time.Time          `json:"occurred_at,omitempty"`
@@ -182,6 +183,9 @@ func isNote(name string) bool {
 		path.Base(name) == ".cursorrules"
 }
 
+// templates are the names of folders of templates: they are there to be copied.
+var templates = regexp.MustCompile(`^[^\p{L}]*(?i:templates?|模板|テンプレート)$`)
+
 // skipped tells whether a file or folder is none of a user's notes. Rules of agents are in hidden folders.
 func skipped(name string, entry fs.DirEntry) bool {
 	base := path.Base(name)
@@ -216,6 +220,10 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 			return skip(entry)
 		}
 		if entry.IsDir() {
+			if templates.MatchString(entry.Name()) && name != "." {
+				in.Leave(path.Join(above, name), "is a folder of templates: name it to import it")
+				return fs.SkipDir
+			}
 			if in.others != nil {
 				if whole, err := in.others.Folder(in, files, name, above, yield); whole {
 					return cmp.Or(err, fs.SkipDir)
