@@ -24,6 +24,7 @@ var (
 	notionID     = regexp.MustCompile(`[ -]?[0-9a-f]{32}$`)
 	property     = regexp.MustCompile(`^(?:\* )?([A-Z][A-Za-z -]{1,30}): (\S.*)$`)
 	annalsLine   = regexp.MustCompile(`(?m)^annals: ?\{.*\}`)
+	annalsField  = regexp.MustCompile(`(?m)^annals:[ \t]*(?:\{.*\}|(?:\r?\n[ \t]+\w.*)+)`) // Obsidian writes lines
 	ownSection   = regexp.MustCompile(`(?s)<!-- annals:begin -->.*?<!-- annals:end -->\n?`)
 	indexLine    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.) \[[^\]]*\]\([^)]*\.md\)`)
 )
@@ -47,7 +48,11 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	case known != nil && strings.TrimSpace(body) == "":
 		return nil, errors.New("has no text: annals forget " + known.ID + " forgets its item")
 	case known != nil:
-		return []Item{{ID: known.ID, Task: title, Content: strings.TrimSpace(body), Known: known}}, nil
+		item := Item{ID: in.ID(file, ""), Type: First(fields, "type"), Task: title, Known: known}
+		item.Content, item.Tags = strings.TrimSpace(body), map[string][]string{}
+		item.tag("labels", values(fields, "tags")...)
+		item.tag("aliases", values(fields, "aliases")...)
+		return []Item{item}, nil
 	}
 	heading, body := titled(body)
 	for key, value := range propertiesOf(body) {
@@ -111,6 +116,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		}
 		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
+		item.Meta = &From{path.Join(in.place, file), p.heading}
 		if p.heading != "" {
 			item.Task = title + ": " + p.heading
 		}

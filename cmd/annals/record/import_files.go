@@ -28,6 +28,7 @@ type source struct {
 	other *markdown.Input     // what another program has written; nil for records
 	known func(markdown.Item) // takes its notes that were written from items
 	text  []byte              // records that stand in no file
+	notes bool                // the records are of files of another program
 
 	differs func(markdown.Item) // takes records whose items have another content
 }
