@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -68,7 +67,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	if domain.IsBlank(title) {
 		title = notionID.ReplaceAllString(name, "")
 	}
-	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields)}
+	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields, name)}
 	if !domain.IsBlank(about) {
 		base.Abstract = FirstRunes(about, 4000)
 	}
@@ -89,9 +88,8 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	base.tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
 	base.tag("status", values(fields, "status")...)
 	base.tag("paths", values(fields, "globs", "paths")...)
-	if folder := path.Dir(file); folder != "." {
-		base.tag("folder", folder)
-	}
+	_, folder, _ := strings.Cut(path.Dir(path.Join(in.place, file)), "/")
+	base.tag("folder", folder)
 	parts := []part{{"", body}}
 	if isInstructions(file) {
 		base.Type = "strategy"
@@ -312,33 +310,6 @@ func First(fields map[string]any, keys ...string) string {
 		}
 	}
 	return ""
-}
-
-// dateOf is when a note was written.
-func dateOf(fields map[string]any) *time.Time {
-	for _, key := range []string{
-		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated",
-		"updated_at",
-	} {
-		if at := ParseDate(First(fields, key)); at != nil {
-			return at
-		}
-	}
-	return nil
-}
-
-// ParseDate is a time in one of the usual forms; nil for another text, or for a time to come.
-func ParseDate(text string) *time.Time {
-	for _, form := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999", "2006-01-02T15:04", "2006-01-02 15:04",
-		time.DateOnly, "January 2, 2006 3:04 PM", "January 2, 2006", "Jan 02, 2006", "Jan 2, 2006",
-	} {
-		if at, err := time.Parse(form, strings.TrimSpace(text)); err == nil && at.Before(time.Now()) {
-			at = at.UTC()
-			return &at
-		}
-	}
-	return nil
 }
 
 // categoryOf is our category of a memory.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"iter"
 	"net/url"
 	"path"
 	"regexp"
@@ -51,35 +50,23 @@ func parse(source string) parsed {
 			clear(p.plain[segment.Start:segment.Stop])
 		}
 	}
-	begin := func(node ast.Node) {
-		p.blocks = append(p.blocks, strings.LastIndexByte(source[:max(node.Pos(), 0)], '\n')+1)
-	}
 	written := []byte(source)
 	document := blocks().Parse(text.NewReader(written))
 	_ = ast.Walk(document, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
-		top := node.Parent() == document
-		if top && node.Kind() != ast.KindList || node.Kind() == ast.KindListItem && node.Parent().Parent() == document {
-			begin(node)
+		top, isItem := node.Parent() == document, node.Kind() == ast.KindListItem
+		if top && node.Kind() != ast.KindList || isItem && node.Parent().Parent() == document {
+			p.blocks = append(p.blocks, bytes.LastIndexByte(written[:max(node.Pos(), 0)], '\n')+1)
+		}
+		if node.Type() == ast.TypeBlock && node.IsRaw() {
+			hide(node.Lines().Sliced(0, node.Lines().Len())...)
 		}
 		switch node := node.(type) {
 		case *ast.Heading:
 			if lines := node.Lines(); top && lines.Len() > 0 {
 				p.headings = append(p.headings, headingOf(written, node.Level, lines))
-			}
-		case *ast.FencedCodeBlock:
-			if node.Info != nil {
-				hide(node.Info.Segment)
-			}
-			hide(node.Lines().Sliced(0, node.Lines().Len())...)
-		case *ast.CodeBlock:
-			hide(node.Lines().Sliced(0, node.Lines().Len())...)
-		case *ast.HTMLBlock:
-			hide(node.Lines().Sliced(0, node.Lines().Len())...)
-			if node.HasClosure() {
-				hide(node.ClosureLine)
 			}
 		case *ast.RawHTML:
 			if !strings.HasSuffix(source[:node.Segments.At(0).Start], "](") { // else it is the address of a link
@@ -97,23 +84,19 @@ func parse(source string) parsed {
 }
 
 func headingOf(source []byte, level int, lines *text.Segments) heading {
-	first, last := lines.At(0), lines.At(lines.Len()-1)
-	h := heading{level: level, start: bytes.LastIndexByte(source[:first.Start], '\n') + 1, end: last.Stop}
-	h.name = strings.Join(strings.Fields(string(lines.Value(source))), " ")
+	h := heading{level: level, start: bytes.LastIndexByte(source[:lines.At(0).Start], '\n') + 1}
+	h.name, h.end = strings.Join(strings.Fields(string(lines.Value(source))), " "), lines.At(lines.Len()-1).Stop
+	line := func() {
+		_, below, _ := bytes.Cut(source[h.end:], []byte("\n"))
+		h.end = len(source) - len(below)
+	}
 	if source[h.end-1] != '\n' {
-		h.end += lengthOfLine(source[h.end:])
+		line()
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(source[h.start:], " "), []byte("#")) {
-		h.end += lengthOfLine(source[h.end:]) // below a heading without #
+		line() // of dashes below it
 	}
 	return h
-}
-
-func lengthOfLine(text []byte) int {
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		return i + 1
-	}
-	return len(text)
 }
 
 // link is a link to another note.
@@ -198,37 +181,25 @@ func (p parsed) parts(levels ...int) []part {
 // sections splits a text at its headings of the first two levels, and what an agent has added under a heading of its
 // own into lines. Lines that only point to other files are left out.
 func sections(source string) (all []part) {
+	const agents = "Gemini Added Memories"
 	for _, section := range parse(source).parts(1, 2) {
-		section.text = strings.Join(slices.DeleteFunc(slices.Collect(parse(section.text).lines()), indexLine.MatchString), "")
-		added := []part(nil)
-		if strings.HasPrefix(section.heading, "Gemini Added Memories") {
-			rest := ""
-			for line := range strings.Lines(section.text) {
-				fact, is := strings.CutPrefix(line, "- ")
-				if fact = strings.TrimSpace(fact); is {
-					added = append(added, part{"Gemini Added Memories: " + FirstRunes(fact, 40), fact})
-				} else {
-					rest += line
-				}
+		added, kept, rest := []part(nil), "", section.text
+		for _, plain := range bytes.SplitAfter(parse(section.text).plain, []byte("\n")) {
+			line := rest[:len(plain)]
+			rest = rest[len(plain):]
+			fact, is := strings.CutPrefix(line, "- ")
+			switch {
+			case indexLine.Match(plain):
+			case is && strings.HasPrefix(section.heading, agents):
+				fact = strings.TrimSpace(fact)
+				added = append(added, part{agents + ": " + FirstRunes(fact, 40), fact})
+			default:
+				kept += line
 			}
-			section.text = rest
 		}
-		all = append(append(all, section), added...)
+		all = append(append(all, part{section.heading, kept}), added...)
 	}
 	return all
-}
-
-// lines are the lines of the text. Lines of code that follow one another are one.
-func (p parsed) lines() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for from := 0; from < len(p.plain); {
-			to := from + lengthOfLine(p.plain[from:])
-			if !yield(p.source[from:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // split splits a text into parts of at most some bytes: at its headings, the highest first, else between paragraphs

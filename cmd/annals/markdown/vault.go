@@ -19,13 +19,11 @@ type Vault struct {
 	Taken func(name string) bool // tells whether the folder has a file
 
 	places map[string]string   // of notes, by ids
-	stems  map[string][]string // ids by the names of their files
-	paths  map[string][]target // by the files that they were imported from
-	names  map[string][]string // ids by titles, aliases and names of files that they were imported from
 	roots  map[string]string   // what they were imported from, by ids
+	paths  map[string]string   // ids by the files and sections that they were imported from
+	stems  map[string][]string // ids by the names of their files
+	names  map[string][]string // ids by titles, aliases and names of files that they were imported from
 }
-
-type target struct{ id, section string }
 
 // From is the file that an item was imported from.
 type From struct {
@@ -50,8 +48,8 @@ func same(name string) string {
 // nearest scope.
 func (v *Vault) Place(k *api.Knowledge, has string) {
 	if v.places == nil {
-		v.places, v.roots, v.stems = map[string]string{}, map[string]string{}, map[string][]string{}
-		v.paths, v.names = map[string][]target{}, map[string][]string{}
+		v.places, v.roots, v.paths = map[string]string{}, map[string]string{}, map[string]string{}
+		v.stems, v.names = map[string][]string{}, map[string][]string{}
 	}
 	title := FileName(cmp.Or(k.Task, FirstRunes(k.Content, 60)), k.ID)
 	if has == "" {
@@ -69,7 +67,8 @@ func (v *Vault) Place(k *api.Knowledge, has string) {
 	from := fromOf(k)
 	names := append([]string{title, k.Task}, k.Tags["aliases"]...)
 	if from.File != "" {
-		v.paths[same(from.File)] = append(v.paths[same(from.File)], target{k.ID, from.Section})
+		file := same(from.File)
+		v.paths[file], v.paths[file+"#"+Slug(from.Section)] = cmp.Or(v.paths[file], k.ID), k.ID
 		names = append(names, path.Base(from.File))
 		v.roots[k.ID], _, _ = strings.Cut(from.File, "/")
 	}
@@ -102,14 +101,10 @@ func (v *Vault) leadsTo(l link, k *api.Knowledge) (id string, section bool) {
 	from, to := fromOf(k).File, same(l.target)
 	root, _, _ := strings.Cut(from, "/")
 	for _, place := range []string{path.Join(path.Dir(same(from)), to), path.Join(same(root), to)} {
-		all := v.paths[place]
-		for _, t := range all {
-			if t.section != "" && strings.EqualFold(Slug(t.section), Slug(l.fragment)) {
-				return t.id, true
-			}
-		}
-		if len(all) > 0 {
-			return all[0].id, false
+		if id := v.paths[place+"#"+Slug(l.fragment)]; id != "" && l.fragment != "" {
+			return id, true
+		} else if id := v.paths[place]; id != "" {
+			return id, false
 		}
 	}
 	if here := path.Join(path.Dir(same(v.places[k.ID])), to); !l.wiki {

@@ -51,7 +51,7 @@ func (i *ImportCommand) toRevise(
 				return nil, err
 			}
 		case state == isUnchanged:
-			s.Lines, s.Unchanged = s.Lines+1, s.Unchanged+1
+			s.count("unchanged")
 		default:
 			s.Lines++
 			s.Conflicts = append(s.Conflicts, conflict{item.ID, item.Origin, 0, revision})
@@ -134,44 +134,34 @@ func (i *ImportCommand) revise(
 	ctx context.Context, c *terminal.Console, server *client.Client, notes []markdown.Item, s *summary,
 ) error {
 	for _, item := range notes {
-		if item.Known.Hash == markdown.HashOf(item.Task, item.Content) {
-			s.Lines, s.Unchanged = s.Lines+1, s.Unchanged+1
-			continue
+		state, now, err := compareNote(ctx, server, item)
+		id, changed := item.Known.ID, now.Revision != item.Known.Revision
+		if state == isRevised {
+			patch := map[string]any{"content": item.Content, "reason": cmp.Or(i.Reason, "edited in "+item.Origin)}
+			if item.Task != "" {
+				patch["task"] = item.Task
+			}
+			_, err = server.Do(ctx, client.Request{
+				Method: http.MethodPatch, Path: []string{"v1", "knowledge", id}, Body: patch, Header: http.Header{
+					"Content-Type": {"application/merge-patch+json"}, "If-Match": {fmt.Sprintf(`"%d"`, item.Known.Revision)},
+				},
+			}, &now)
 		}
-		patch := map[string]any{"content": item.Content, "reason": "edited in " + item.Origin}
-		if item.Task != "" {
-			patch["task"] = item.Task
-		}
-		if i.Reason != "" {
-			patch["reason"] = i.Reason
-		}
-		id, now := item.Known.ID, api.Knowledge{}
-		answer, err := server.Do(ctx, client.Request{
-			Method: http.MethodPatch, Path: []string{"v1", "knowledge", id}, Body: patch, Header: http.Header{
-				"Content-Type": {"application/merge-patch+json"}, "If-Match": {fmt.Sprintf(`"%d"`, item.Known.Revision)},
-			},
-		}, &now)
 		switch failure := terminal.AsFailure(err); {
-		case err == nil:
-			s.Lines, s.Revised = s.Lines+1, s.Revised+1
-			err = renew(c, item, id, now.Revision)
-		case answer != nil && answer.Status == http.StatusPreconditionFailed:
-			if _, err = server.Do(ctx, client.Get("v1", "knowledge", id), &now); err != nil {
+		case state == isConflict:
+			s.Lines++
+			s.Conflicts = append(s.Conflicts, conflict{id, item.Origin, item.Known.Revision, now.Revision})
+		case err != nil && failure.Code == terminal.ExitUnavailable:
+			return err
+		case err != nil:
+			s.refuse(item, failure)
+		case state == isUnchanged && (now.ID == "" || !changed):
+			s.count("unchanged")
+		default:
+			s.count(string(state))
+			if err := renew(c, item, id, now.Revision); err != nil {
 				return err
 			}
-			s.Lines++
-			if markdown.HashOf(now.Task, now.Content) == markdown.HashOf(item.Task, item.Content) {
-				s.Unchanged++
-				err = renew(c, item, id, now.Revision)
-			} else {
-				s.Conflicts = append(s.Conflicts, conflict{id, item.Origin, item.Known.Revision, now.Revision})
-			}
-		case failure.Code != terminal.ExitUnavailable:
-			s.refuse(item, failure)
-			err = nil
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -188,9 +178,9 @@ func (i *ImportCommand) copied(
 		}, &now)
 		switch failure := terminal.AsFailure(err); {
 		case err == nil && answer.Status == http.StatusCreated:
-			s.Lines, s.Created = s.Lines+1, s.Created+1
+			s.count("created")
 		case err == nil:
-			s.Lines, s.Unchanged = s.Lines+1, s.Unchanged+1
+			s.count("unchanged")
 		case failure.Status == 0 || failure.Code == terminal.ExitUnavailable:
 			return err
 		default:
@@ -257,7 +247,7 @@ func (i *ImportCommand) plan(
 	known, copies, doubtful := originals(notes)
 	for _, item := range known {
 		if err == nil {
-			state, failed := compareNote(ctx, server, item)
+			state, _, failed := compareNote(ctx, server, item)
 			item.ID = item.Known.ID
 			err = add(item, state, failed)
 		}
@@ -348,23 +338,25 @@ func compare(
 	return state, err
 }
 
-// compareNote tells what an import would do with a note that was written from an item.
-func compareNote(ctx context.Context, server *client.Client, note markdown.Item) (noteState, error) {
+// compareNote tells what an import does with a note that was written from an item, and what the item is now if the
+// note was edited.
+func compareNote(
+	ctx context.Context, server *client.Client, note markdown.Item,
+) (state noteState, now api.Knowledge, err error) {
 	written := markdown.HashOf(note.Task, note.Content)
 	if note.Known.Hash == written {
-		return isUnchanged, nil
+		return isUnchanged, now, nil
 	}
-	var now api.Knowledge
-	_, err := server.Do(ctx, client.Get("v1", "knowledge", note.Known.ID), &now)
+	_, err = server.Do(ctx, client.Get("v1", "knowledge", note.Known.ID), &now)
 	switch {
 	case err != nil:
-		return "", err
+		return "", now, err
 	case markdown.HashOf(now.Task, now.Content) == written:
-		return isUnchanged, nil
+		return isUnchanged, now, nil
 	case now.Revision != note.Known.Revision:
-		return isConflict, changedToo(now.ID, now.Revision)
+		return isConflict, now, changedToo(now.ID, now.Revision)
 	}
-	return isRevised, nil
+	return isRevised, now, nil
 }
 
 func changedToo(id string, revision int64) error {
