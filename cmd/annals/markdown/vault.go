@@ -93,7 +93,10 @@ func (v *Vault) Linked(k *api.Knowledge) string {
 			at = l.to
 		}
 	}
-	return b.String() + k.Content[at:]
+	if linked := b.String() + k.Content[at:]; len(linked) <= largestContent {
+		return linked
+	}
+	return k.Content // else nobody could import it
 }
 
 // leadsTo is the item that a link of an item leads to; and whether to the section that the link names.
