@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -115,8 +116,10 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
 		item.Meta = &From{path.Join(in.place, file), p.heading}
-		if p.heading != "" {
-			item.Task = title + ": " + p.heading
+		if strings.HasPrefix(p.heading, "(") { // a part without a heading
+			item.Task += " " + p.heading
+		} else {
+			item.Task = terminal.Joined(": ", title, p.heading)
 		}
 		item.Task = FirstRunes(item.Task, 500)
 		all = append(all, item)

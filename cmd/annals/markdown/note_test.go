@@ -133,6 +133,9 @@ func TestALongTextIsSplitAndNothingIsLost(t *testing.T) {
 		if count := strings.Count(together, "字w"); name == "one word" && count < 40000-len(all) {
 			t.Errorf("%d characters of 40000 are left", count)
 		}
+		if name == "words" && (all[0].Task != "note" || all[1].Task != "note (2)") {
+			t.Errorf("%s: %q, %q", name, all[0].Task, all[1].Task)
+		}
 		if name == "list" && !strings.HasPrefix(all[1].Content, "* item") || name == "headings" && all[2].Task != "Big: One: In" {
 			t.Errorf("%s: %.20q, %q", name, all[1].Content, all[2].Task)
 		}

@@ -396,7 +396,7 @@ func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text,
 // lies.
 func (in *Input) ID(file, part string) string {
 	key := path.Join(in.within, file)
-	name := path.Join(path.Base(path.Dir(key)), path.Base(file))
+	name := path.Join(path.Base(path.Dir(path.Join(in.place, file))), path.Base(file))
 	if part != "" {
 		key += "#" + part
 	}

@@ -228,7 +228,7 @@ func split(whole part, most int) (all []part) {
 			from = 0
 		}
 		block := whole.text[from:to]
-		if len(piece)+len(block) > most {
+		if piece != "" && len(piece)+len(block) > most {
 			all, piece = append(all, part{whole.heading, piece}), ""
 		}
 		for piece += block; len(piece) > most; {

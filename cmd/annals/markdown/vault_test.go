@@ -124,3 +124,24 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 		t.Errorf("%d of %d notes, %v", len(has), len(items), err)
 	}
 }
+
+func TestFirstLinesThatAnotherProgramHasRewrittenAreRenewed(t *testing.T) {
+	t.Parallel()
+	k := &api.Knowledge{ID: "one", Type: "tool", Task: "T", Content: "Text", Revision: 3}
+	for name, text := range map[string]string{
+		"as written": string(Note(k, "a/T.md")),
+		"CRLF":       strings.ReplaceAll(string(Note(k, "a/T.md")), "\n", "\r\n"),
+		"lines":      "---\ntitle: T\nannals:\n  id: one\n  revision: 3\n  hash: " + HashOf("T", "Text") + "\n  file: a/T.md\nmore: 1\n---\nText\n",
+	} {
+		in := &Input{}
+		all, err := in.note("a/T.md", text)
+		if err != nil || len(all) != 1 || all[0].Known == nil || !(&Item{Known: all[0].Known, Path: "/x/a/T.md"}).InPlace() {
+			t.Fatalf("%s: %+v, %v", name, all, err)
+		}
+		all[0].file = "a/T.md"
+		again, err := in.note("a/T.md", string(Renewed([]byte(text), all[0], "two", 4)))
+		if err != nil || len(again) != 1 || *again[0].Known != (Known{"two", 4, HashOf("T", "Text"), "a/T.md"}) || again[0].Content != "Text" {
+			t.Errorf("%s: %+v, %v", name, again, err)
+		}
+	}
+}

@@ -105,6 +105,7 @@ func originals(notes []markdown.Item) (all, copies, doubtful []markdown.Item) {
 			note.Type = cmp.Or(note.Type, "definition")
 			copies = append(copies, note)
 		default:
+			note.ID = note.Known.ID
 			all = append(all, note)
 		}
 	}
@@ -220,44 +221,42 @@ type planned struct {
 func (i *ImportCommand) plan(
 	ctx context.Context, c *terminal.Console, server *client.Client, from *markdown.Input, me api.Identity,
 ) error {
-	all, notes := []planned{}, []markdown.Item(nil)
-	add := func(item markdown.Item, state noteState, err error) error {
-		failure := terminal.AsFailure(err)
-		if err != nil && failure.Code == terminal.ExitUnavailable {
-			return err
-		}
-		one := planned{Item: item, State: state}
-		if err != nil {
-			one.State, one.Why = cmp.Or(state, isRefused), failure.Line()
-		}
-		all = append(all, one)
-		return nil
-	}
-	progress := terminal.Watch(c, "comparing")
-	defer progress.End()
+	var items, notes []markdown.Item
 	err := from.Items(func(item markdown.Item) error {
 		if item.Known != nil {
 			notes = append(notes, item)
-			return nil
+		} else {
+			items = append(items, item)
 		}
-		state, err := compare(ctx, server, item, me)
-		progress.Set(int64(len(all)), 0)
-		return add(item, state, err)
+		return nil
 	})
-	known, copies, doubtful := originals(notes)
-	for _, item := range known {
-		if err == nil {
-			state, _, failed := compareNote(ctx, server, item)
-			item.ID = item.Known.ID
-			err = add(item, state, failed)
+	all, progress := []planned{}, terminal.Watch(c, "comparing")
+	defer progress.End()
+	judge := func(some []markdown.Item, state func(markdown.Item) (noteState, error)) {
+		for _, item := range some {
+			if err != nil {
+				return
+			}
+			one, why := planned{Item: item}, error(nil)
+			one.State, why = state(item)
+			switch failure := terminal.AsFailure(why); {
+			case why != nil && (failure.Status == 0 && one.State == "" || failure.Code == terminal.ExitUnavailable):
+				err = why
+			case why != nil:
+				one.State, one.Why = cmp.Or(one.State, isRefused), failure.Line()
+			}
+			all = append(all, one)
+			progress.Set(int64(len(all)), int64(len(items)+len(notes)))
 		}
 	}
-	for _, item := range copies {
-		err = errors.Join(err, add(item, isNew, nil))
-	}
-	for _, item := range doubtful {
-		err = errors.Join(err, add(item, isRefused, doubt(item)))
-	}
+	known, copies, doubtful := originals(notes)
+	judge(items, func(item markdown.Item) (noteState, error) { return compare(ctx, server, item, me) })
+	judge(known, func(note markdown.Item) (noteState, error) {
+		state, _, err := compareNote(ctx, server, note)
+		return state, err
+	})
+	judge(copies, func(markdown.Item) (noteState, error) { return isNew, nil })
+	judge(doubtful, func(note markdown.Item) (noteState, error) { return isRefused, doubt(note) })
 	if progress.End(); err != nil {
 		return err
 	}
@@ -271,7 +270,6 @@ func (i *ImportCommand) plan(
 		table.Row(string(item.State), strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date,
 			cmp.Or(item.Task, item.Content))
 	}
-	nothing := len(all) == counts[isRefused]
 	if c.JSON {
 		err = c.Document(map[string]any{"items": all, "unread": from.Unread})
 	} else {
@@ -288,8 +286,8 @@ func (i *ImportCommand) plan(
 		c.Say("%d new · %d revised · %d unchanged · %d in conflict · %d refused", counts[isNew], counts[isRevised],
 			counts[isUnchanged], counts[isConflict], counts[isRefused])
 	}
-	if nothing && err == nil {
-		return nothingRead()
+	if len(all) == counts[isRefused] && err == nil {
+		err = nothingRead()
 	}
 	return err
 }
@@ -317,7 +315,7 @@ func compare(
 		PublishPublic: me.PublishPublic,
 	}).Complete()
 	if err != nil {
-		return "", unreadable(err).Why()
+		return isRefused, unreadable(err).Why()
 	}
 	_, err = server.Do(ctx, client.Get("v1", "knowledge", item.ID), &now)
 	if err != nil && terminal.AsFailure(err).Status == http.StatusNotFound {
