@@ -33,7 +33,7 @@ func TestCodeHasNoLinksTagsOrHeadings(t *testing.T) {
 Quote `+"`[[ ]]` or ``[[`` and `[[Span]]` and `#span`, see [[Link|words]], \\[[not]] and [[Over"+`
 two lines]]. | [[Cell\|in a table]] | [[#Here]] [[ ]] #tag #nested/tag, #12 x#y [[A #b]]
 
-[a](../other%20note.md#part "title") [b](<sp ace.md>) [c](https://x.test/far.md) [d]: none.md
+[a](../other%20note.md#part "title") [b](<sp ace.md>) [c](https://x.test/far.md) [m](mailto:me@x.md) [d]: none.md
 
 ~~~sh
 # comment
