@@ -15,9 +15,8 @@ import (
 )
 
 var (
-	pageID    = regexp.MustCompile(`(?:^|_)(\d+)\.html$`)
-	pageDates = regexp.MustCompile(`\bon (.+)$`)
-	noText    = []string{"toc-macro", "childpages-macro", "plugin_attachments_container"}
+	pageID = regexp.MustCompile(`(?:^|_)(\d+)\.html$`)
+	noText = []string{"toc-macro", "childpages-macro", "plugin_attachments_container"}
 )
 
 // confluence reads a page of a space that Confluence has exported as HTML. A file without a page gives no item.
@@ -72,9 +71,7 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(textOf(node), 200)}
 			}
 		}
-		if date := pageDates.FindStringSubmatch(textOf(about)); date != nil {
-			item.OccurredAt = markdown.ParseDate(date[1])
-		}
+		item.OccurredAt = markdown.ParseDate(textOf(about)) // in the language of the space
 	}
 	return []markdown.Item{item}, nil
 }

@@ -3,6 +3,7 @@ package markdown
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -57,10 +58,11 @@ func (v *Vault) Place(k *api.Knowledge, has string) {
 		if len(k.Scopes) > 0 {
 			folder = strings.ReplaceAll(k.Scopes[0], ":", "/")
 		}
-		has = path.Join(folder, title+".md")
-		if v.Taken(has) || len(v.stems[same(title)]) > 0 {
-			has = path.Join(folder, title+" "+LastRunes(k.ID, 40)+".md")
+		name := title
+		for n := 1; len(v.stems[same(name)]) > 0 || v.Taken(path.Join(folder, name+".md")); n++ {
+			name = fmt.Sprintf("%s %d", title, n)
 		}
+		has = path.Join(folder, name+".md")
 	}
 	v.places[k.ID] = has
 	v.stems[same(path.Base(has))] = append(v.stems[same(path.Base(has))], k.ID)

@@ -286,10 +286,15 @@ func (i *ImportCommand) plan(
 		c.Say("%d new · %d revised · %d unchanged · %d in conflict · %d refused", counts[isNew], counts[isRevised],
 			counts[isUnchanged], counts[isConflict], counts[isRefused])
 	}
-	if len(all) == counts[isRefused] && err == nil {
-		err = nothingRead()
+	switch {
+	case err != nil:
+		return err
+	case len(all) == 0:
+		return nothingRead()
+	case len(all) == counts[isRefused]:
+		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "nothing would be imported: every item is refused"}
 	}
-	return err
+	return nil
 }
 
 // nothingRead is the failure of an import that has nothing to import.
