@@ -20,10 +20,12 @@ var months = [][]string{
 
 // dates are the forms of dates, with the parts y, m and d.
 var dates = []*regexp.Regexp{
-	regexp.MustCompile(`(?P<y>(?:19|20)\d\d)(?:[-./_]|\s?[年년]\s?)(?P<m>\d{1,2})(?:[-./_]|\s?[月월]\s?)(?P<d>\d{1,2})(?:[日일]|\b|_|T)`),
+	regexp.MustCompile(`(?P<y>(?:19|20)\d\d)(?:[-./_]|\s?[年년]\s?)(?P<m>\d{1,2})` +
+		`(?:[-./_]|\s?[月월]\s?)(?P<d>\d{1,2})(?:[日일]|\b|_|T)`),
 	regexp.MustCompile(`^(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?:\d{4}|\d{6})?(?:\D|$)`),
 	regexp.MustCompile(`\b(?P<d>\d{1,2})(?P<s>[-./])(?P<m>\d{1,2})[-./](?P<y>(?:19|20)\d\d)\b`),
-	regexp.MustCompile(`\b(?P<d>\d{1,2})(?:[\p{L}º]{1,2})?[-.\s]+(?:de\s+)?(?P<m>\p{L}{3,})[-.,\s]+(?:de\s+)?(?P<y>(?:19|20)\d\d)\b`),
+	regexp.MustCompile(`\b(?P<d>\d{1,2})(?:[\p{L}º]{1,2})?[-.\s]+(?:de\s+)?(?P<m>\p{L}{3,})[-.,\s]+` +
+		`(?:de\s+)?(?P<y>(?:19|20)\d\d)\b`),
 	regexp.MustCompile(`(?P<m>\p{L}{3,})\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y>(?:19|20)\d\d)\b`),
 }
 
