@@ -13,7 +13,8 @@ import (
 var months = [][]string{
 	{"jan", "ene", "gen", "sty", "янв"}, {"feb", "fév", "fev", "lut", "фев"}, {"mar", "mär", "maa", "mrt", "мар"},
 	{"apr", "avr", "abr", "kwi", "апр"}, {"may", "mai", "maj", "mei", "mag", "май", "мая"},
-	{"jun", "juin", "giu", "cze", "июн"}, {"jul", "juil", "lug", "lip", "июл"}, {"aug", "aoû", "aou", "ago", "sie", "авг"},
+	{"jun", "juin", "giu", "cze", "июн"}, {"jul", "juil", "lug", "lip", "июл"},
+	{"aug", "aoû", "aou", "ago", "sie", "авг"},
 	{"sep", "set", "wrz", "сен"}, {"oct", "okt", "out", "ott", "paź", "окт"}, {"nov", "lis", "ноя"},
 	{"dec", "dez", "déc", "dic", "gru", "дек"},
 }
