@@ -18,7 +18,6 @@ import (
 var (
 	pageID    = regexp.MustCompile(`(?:^|[/_])(\d+)\.html$`)
 	pageLinks = regexp.MustCompile(`\[[^\]\n]*\]\((?:[^)\s]*_)?\d+\.html\)|[\s-]`)
-	pageDates = regexp.MustCompile(`\bon (.+)$`)
 	noText    = []string{"toc-macro", "childpages-macro", "plugin_pagetree", "plugin_attachments_container"}
 )
 
@@ -81,9 +80,7 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(textOf(node), 200)}
 			}
 		}
-		if date := pageDates.FindStringSubmatch(textOf(about)); date != nil {
-			item.OccurredAt = markdown.ParseDate(date[1])
-		}
+		item.OccurredAt = markdown.ParseDate(textOf(about)) // in the language of the space
 	}
 	return []markdown.Item{item}, nil
 }

@@ -6,22 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 )
 
 var (
 	memoryFields = regexp.MustCompile(`(?s)<!--\s*MEMORY_FIELDS\b(.*?)\s*-->\s*$`)
 	notionID     = regexp.MustCompile(`[ -]?[0-9a-f]{32}$`)
-	wikiLink     = regexp.MustCompile(`\[\[([^\]|#^]+)[^\]]*\]\]`)
-	fileLink     = regexp.MustCompile(`\]\(([^)\s]+\.(?:md|mdc|markdown))(?:#[^)]*)?\)`)
 	property     = regexp.MustCompile(`^(?:\* )?([A-Z][A-Za-z -]{1,30}): (\S.*)$`)
 	annalsLine   = regexp.MustCompile(`(?m)^annals: ?\{.*\}`)
+	annalsField  = regexp.MustCompile(`(?m)^annals:[ \t]*(?:\{.*\}|(?:\r?\n[ \t]+\w.*)+)`) // Obsidian writes lines
 	ownSection   = regexp.MustCompile(`(?s)<!-- annals:begin -->.*?<!-- annals:end -->\n?`)
 	indexLine    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.) \[[^\]]*\]\([^)]*\.md\)`)
 )
@@ -45,7 +48,11 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	case known != nil && strings.TrimSpace(body) == "":
 		return nil, errors.New("has no text: annals forget " + known.ID + " forgets its item")
 	case known != nil:
-		return []Item{{ID: known.ID, Task: title, Content: strings.TrimSpace(body), Known: known}}, nil
+		item := Item{ID: in.ID(file, ""), Type: First(fields, "type"), Task: title, Known: known}
+		item.Content, item.Tags = strings.TrimSpace(body), map[string][]string{}
+		item.tag("labels", values(fields, "tags")...)
+		item.tag("aliases", values(fields, "aliases")...)
+		return []Item{item}, nil
 	}
 	heading, body := titled(body)
 	for key, value := range propertiesOf(body) {
@@ -53,66 +60,94 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			fields[key] = value
 		}
 	}
-	title = cmp.Or(First(fields, "title", "name"), heading, First(fields, "topic", "event_name", "description"),
-		notionID.ReplaceAllString(name, ""))
-	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields)}
+	about := First(fields, "description")
+	title = cmp.Or(First(fields, "title", "name"), heading, First(fields, "topic", "event_name"))
+	if isRule := strings.HasSuffix(strings.ToLower(file), ".mdc"); isRule && title == "" {
+		title, about = about, ""
+	}
+	if domain.IsBlank(title) {
+		title = notionID.ReplaceAllString(name, "")
+	}
+	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields, name)}
+	if !domain.IsBlank(about) {
+		base.Abstract = FirstRunes(about, 4000)
+	}
 	base.Category = categoryOf(fields)
 	if base.Category != "" {
 		base.Type = ""
 	}
 	author := First(fields, "author", "authors", "deciders", "decision-makers", "generated.by", "by")
 	urls := slices.DeleteFunc(values(fields, "resource", "url", "sources.resource"), func(s string) bool {
-		return !strings.HasPrefix(s, "http")
+		parsed, err := url.Parse(s)
+		return err != nil || !strings.HasPrefix(parsed.Scheme, "http") || len(s) > 2048
 	})
 	if author != "" || len(urls) > 0 {
 		base.Source = &Source{SubmittedBy: LastRunes(author, 200), URLs: urls[:min(len(urls), 32)]}
 	}
-	tag := func(key string, some ...string) {
-		for _, value := range some {
-			if value = strings.Trim(value, "#\"' "); value != "" && len(value) <= 200 && len(base.Tags[key]) < 15 {
-				base.Tags[key] = append(base.Tags[key], value)
-			}
-		}
-	}
-	tag("labels", values(fields, "tags", "tag", "labels", "keywords")...)
-	tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
-	tag("status", values(fields, "status")...)
-	tag("paths", values(fields, "globs", "paths")...)
-	if folder := path.Dir(file); folder != "." {
-		tag("folder", folder)
-	}
+	base.tag("labels", values(fields, "tags", "tag", "labels", "keywords")...)
+	base.tag("aliases", values(fields, "aliases", "alias")...)
+	base.tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
+	base.tag("status", values(fields, "status")...)
+	base.tag("paths", values(fields, "globs", "paths")...)
+	_, folder, _ := strings.Cut(path.Dir(path.Join(in.place, file)), "/")
+	base.tag("folder", folder)
 	parts := []part{{"", body}}
 	if isInstructions(file) {
 		base.Type = "strategy"
 		parts = sections(body)
-	} else if len(body) > largestContent {
-		parts = sections(body)
+	}
+	var fitting []part
+	for _, p := range parts {
+		fitting = append(fitting, split(p, largestContent)...)
 	}
 	var all []Item
-	for _, p := range parts {
+	for _, p := range named(fitting) {
 		item := base
-		item.Tags = maps.Clone(base.Tags)
+		item.Tags = cloned(base.Tags)
 		item.Content = strings.TrimSpace(p.text)
 		if item.Content == "" {
 			continue
 		}
-		var links []string
-		found := append(wikiLink.FindAllStringSubmatch(p.text, 20), fileLink.FindAllStringSubmatch(p.text, 20)...)
-		for _, link := range found {
-			links = append(links, strings.TrimSpace(link[1]))
+		read := parse(p.text)
+		item.tag("labels", read.hashTags()...)
+		for _, l := range read.links() {
+			item.tag("links", l.target)
 		}
-		if slices.Sort(links); len(links) > 0 {
-			links = slices.Compact(links)
-			item.Tags["links"] = links[:min(len(links), 15)]
-		}
+		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
-		if p.heading != "" {
-			item.Task = title + ": " + p.heading
+		item.Meta = &From{path.Join(in.place, file), p.heading}
+		if strings.HasPrefix(p.heading, "(") { // a part without a heading
+			item.Task += " " + p.heading
+		} else {
+			item.Task = terminal.Joined(": ", title, p.heading)
 		}
 		item.Task = FirstRunes(item.Task, 500)
 		all = append(all, item)
 	}
 	return all, nil
+}
+
+// mostValues are how many values of a tag are kept: all tags of an item together have at most 64.
+var mostValues = map[string]int{"labels": 20, "links": 15, "aliases": 10, "paths": 8}
+
+// tag adds values of a tag. It leaves out those that no tag can have.
+func (i *Item) tag(key string, values ...string) {
+	for _, value := range values {
+		value = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(value, "[["), "]]"), "#\"' ")
+		if !domain.IsBlank(value) && utf8.RuneCountInString(value) <= 256 && !slices.Contains(i.Tags[key], value) &&
+			len(i.Tags[key]) < cmp.Or(mostValues[key], 3) {
+			i.Tags[key] = append(i.Tags[key], value)
+		}
+	}
+}
+
+// cloned are tags to which others can be added.
+func cloned(tags map[string][]string) map[string][]string {
+	all := maps.Clone(tags)
+	for key := range all {
+		all[key] = slices.Clone(all[key])
+	}
+	return all
 }
 
 // isReserved tells whether a file only lists others, as an index or a log of the Open Knowledge Format does.
@@ -150,8 +185,10 @@ func frontMatter(text string) (fields map[string]any, head, body string) {
 		return fields, "", text
 	}
 	head, body = rest[:end[0]], rest[end[1]:]
-	parsed := map[string]any{}
-	if yaml.Unmarshal([]byte(head), &parsed) != nil || len(parsed) == 0 {
+	var node yaml.Node
+	_ = yaml.Unmarshal([]byte(head), &node) // read as lines below
+	parsed, _ := spelt(&node).(map[string]any)
+	if len(parsed) == 0 {
 		parsed = map[string]any{} // such as globs: **/*.ts, which is no YAML
 		for line := range strings.Lines(head) {
 			line = strings.TrimSpace(line)
@@ -174,9 +211,11 @@ func frontMatter(text string) (fields map[string]any, head, body string) {
 
 // titled splits a heading of the first level at the beginning from a text.
 func titled(text string) (title, rest string) {
-	line, below, _ := strings.Cut(strings.TrimLeft(text, "\n "), "\n")
-	if heading, is := strings.CutPrefix(line, "# "); is {
-		return strings.TrimSpace(heading), below
+	for _, h := range parse(text).headings {
+		if h.level == 1 && strings.TrimSpace(text[:h.start]) == "" {
+			return h.name, text[h.end:]
+		}
+		break
 	}
 	return "", text
 }
@@ -192,45 +231,43 @@ func propertiesOf(text string) map[string]any {
 		}
 		fields[strings.ToLower(found[1])], rest = found[2], strings.TrimLeft(below, "\n")
 	}
-	if _, after, has := strings.Cut("\n"+rest, "\n## Status\n"); has {
-		status, _, _ := strings.Cut(strings.TrimLeft(after, "\n"), "\n")
-		fields["status"] = strings.ToLower(strings.TrimSpace(status))
+	for _, h := range parse(rest).headings {
+		if h.level == 2 && h.name == "Status" {
+			status, _, _ := strings.Cut(strings.TrimLeft(rest[h.end:], "\n"), "\n")
+			fields["status"] = strings.ToLower(strings.TrimSpace(status))
+		}
 	}
 	return fields
 }
 
-// part is a section of a note.
-type part struct{ heading, text string }
-
-// sections splits a text at its headings of the first two levels, and what an agent has added under a heading of its
-// own into lines. Lines that only point to other files are left out.
-func sections(text string) []part {
-	all, seen := []part{{}}, map[string]bool{}
-	fenced := false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
+// spelt is YAML as maps, lists and texts. A text is as it was written: 1.10 stays 1.10. Of aliases, only texts are
+// read: others may stand for more than memory can hold.
+func spelt(node *yaml.Node) any {
+	switch node.Kind {
+	case yaml.DocumentNode:
+		return spelt(node.Content[0])
+	case yaml.MappingNode:
+		all := map[string]any{}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			all[node.Content[i].Value] = spelt(node.Content[i+1])
 		}
-		heading := strings.TrimSpace(strings.TrimLeft(line, "#"))
-		level := len(line) - len(strings.TrimLeft(line, "#"))
-		last := &all[len(all)-1]
-		switch {
-		case !fenced && (level == 1 || level == 2) && strings.HasPrefix(line[level:], " "):
-			name := heading
-			for n := 2; seen[name]; n++ {
-				name = fmt.Sprintf("%s (%d)", heading, n)
-			}
-			seen[name] = true
-			all = append(all, part{heading: name})
-		case !fenced && indexLine.MatchString(line):
-		case strings.HasPrefix(last.heading, "Gemini Added Memories") && strings.HasPrefix(line, "- "):
-			fact := strings.TrimSpace(line[2:])
-			all = append(all, part{"Gemini Added Memories: " + FirstRunes(fact, 40), fact})
-		default:
-			last.text += line
+		return all
+	case yaml.SequenceNode:
+		all := []any{}
+		for _, inner := range node.Content {
+			all = append(all, spelt(inner))
+		}
+		return all
+	case yaml.AliasNode:
+		if node.Alias.Kind == yaml.ScalarNode {
+			return spelt(node.Alias)
+		}
+	case yaml.ScalarNode:
+		if node.Tag != "!!null" {
+			return node.Value
 		}
 	}
-	return all
+	return nil
 }
 
 // values are the words under some keys; a.b is b in a, or in each of a list a.
@@ -244,22 +281,19 @@ func values(fields map[string]any, keys ...string) (all []string) {
 			}
 		case []any:
 			for _, one := range value {
-				if within, is := one.(map[string]any); is && nested {
-					all = append(all, values(within, inner)...)
-				} else if !is && !nested && one != nil {
-					all = append(all, fmt.Sprint(one))
+				if text, is := one.(string); is && !nested {
+					all = append(all, text)
+				} else if !is {
+					all = append(all, values(map[string]any{outer: one}, key)...)
 				}
 			}
-		case nil:
-		case time.Time:
-			all = append(all, value.Format(time.RFC3339))
 		case string:
 			if !nested {
 				for word := range strings.SplitSeq(value, ",") {
 					all = append(all, strings.TrimSpace(word))
 				}
 			}
-		default:
+		case float64, bool: // of JSON
 			if !nested {
 				all = append(all, fmt.Sprint(value))
 			}
@@ -271,38 +305,14 @@ func values(fields map[string]any, keys ...string) (all []string) {
 // First is what the first of some keys says, whole.
 func First(fields map[string]any, keys ...string) string {
 	for _, key := range keys {
+		if text, is := fields[key].(string); is && strings.TrimSpace(text) != "" {
+			return strings.TrimSpace(text)
+		}
 		if all := values(fields, key); len(all) > 0 && all[0] != "" {
 			return strings.Join(all, ", ")
 		}
 	}
 	return ""
-}
-
-// dateOf is when a note was written.
-func dateOf(fields map[string]any) *time.Time {
-	for _, key := range []string{
-		"date", "created", "created_at", "generated.at", "timestamp", "modified", "metadata.modified", "updated",
-		"updated_at",
-	} {
-		if at := ParseDate(First(fields, key)); at != nil {
-			return at
-		}
-	}
-	return nil
-}
-
-// ParseDate is a time in one of the usual forms; nil for another text, or for a time to come.
-func ParseDate(text string) *time.Time {
-	for _, form := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999", "2006-01-02T15:04", "2006-01-02 15:04",
-		time.DateOnly, "January 2, 2006 3:04 PM", "January 2, 2006", "Jan 02, 2006", "Jan 2, 2006",
-	} {
-		if at, err := time.Parse(form, strings.TrimSpace(text)); err == nil && at.Before(time.Now()) {
-			at = at.UTC()
-			return &at
-		}
-	}
-	return nil
 }
 
 // categoryOf is our category of a memory.

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/body"
 )
 
@@ -28,14 +29,18 @@ type Item struct {
 	Category   string              `json:"category,omitempty"`
 	Task       string              `json:"task,omitempty"`
 	Content    string              `json:"content"`
+	Abstract   string              `json:"abstract,omitempty"`
 	Tags       map[string][]string `json:"tags,omitempty"`
 	Scopes     []string            `json:"scopes,omitempty"`
+	Owner      string              `json:"owner,omitempty"`
 	OccurredAt *time.Time          `json:"occurred_at,omitempty"`
 	Source     *Source             `json:"source,omitempty"`
+	Meta       *From               `json:"meta,omitempty"`
 	Origin     string              `json:"causation_id"`
 
 	Known *Known `json:"-"` // set if the file was written by annals export markdown
 	Path  string `json:"-"` // of the file; empty in an archive
+	file  string // its path in what is read
 }
 
 // Source is where an item comes from.
@@ -71,6 +76,7 @@ type Exports interface {
 // Forms are the forms that are read besides notes.
 type Forms struct {
 	Named  string  // by the caller; empty to guess
+	Root   string  // the name of the folder, wherever it lies; empty to guess
 	Others Exports // nil for none
 }
 
@@ -79,11 +85,16 @@ type Input struct {
 	// Scope is the scope of what is in a folder; empty for the default.
 	Scope func(folder string) string
 
+	// Caller owns what has no scope. Notes of another caller or scope are other items.
+	Caller string
+
 	Unread []Unread
 
 	others Exports
 	root   string // the name of the folder
-	whole  string // its absolute path, the first part of ids
+	whole  string // its absolute path
+	within string // what its notes belong to, and its path in there: the first part of ids
+	place  string // the same from the name of what they belong to on
 	files  fs.FS
 	single string // the only file to read
 	total  int64
@@ -109,6 +120,7 @@ func Open(name string, forms Forms) (*Input, error) {
 		return nil, err
 	}
 	in := &Input{others: forms.Others, root: filepath.Base(absolute), whole: absolute}
+	defer func() { in.within, in.place = in.belongs(forms.Root) }()
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case info.IsDir():
 		if in.files, err = within(name); err != nil {
@@ -127,11 +139,11 @@ func Open(name string, forms Forms) (*Input, error) {
 		}
 		in.root = strings.TrimSuffix(in.root, filepath.Ext(in.root))
 	default:
-		in.whole = filepath.Dir(absolute)
-		in.root = filepath.Base(in.whole)
 		if target, err := filepath.EvalSymlinks(absolute); err == nil {
 			absolute = target // a file that is named may be a link
 		}
+		in.whole = filepath.Dir(absolute)
+		in.root = filepath.Base(in.whole)
 		in.single = filepath.Base(absolute)
 		if in.files, err = within(filepath.Dir(absolute)); err != nil {
 			return nil, err
@@ -143,6 +155,24 @@ func Open(name string, forms Forms) (*Input, error) {
 		}
 	}
 	return in, nil
+}
+
+// belongs is what the notes belong to with the folder's path in there, and the same from its name on.
+func (in *Input) belongs(named string) (whole, short string) {
+	if named != "" {
+		return "root:" + named, Slug(named)
+	}
+	whole = in.whole
+	if resolved, err := filepath.EvalSymlinks(whole); err == nil {
+		whole = resolved
+	}
+	root, top := rootOf(whole)
+	inside, err := filepath.Rel(top, whole)
+	if err != nil {
+		inside = whole
+	}
+	inside = filepath.ToSlash(inside)
+	return path.Join(root, inside), path.Join(path.Base(strings.TrimPrefix(root, "vault:")), inside)
 }
 
 // within are the files of a folder. Links that lead out of it cannot be read.
@@ -180,6 +210,9 @@ func isNote(name string) bool {
 		path.Base(name) == ".cursorrules"
 }
 
+// templates are the names of folders of templates: they are there to be copied.
+var templates = regexp.MustCompile(`^[^\p{L}]*(?i:templates?|模板|テンプレート)$`)
+
 // skipped tells whether a file or folder is none of a user's notes. Rules of agents are in hidden folders.
 func skipped(name string, entry fs.DirEntry) bool {
 	base := path.Base(name)
@@ -214,6 +247,10 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 			return skip(entry)
 		}
 		if entry.IsDir() {
+			if templates.MatchString(entry.Name()) && name != "." {
+				in.Leave(path.Join(above, name), "is a folder of templates: name it to import it")
+				return fs.SkipDir
+			}
 			if in.others != nil {
 				if whole, err := in.others.Folder(in, files, name, above, yield); whole {
 					return cmp.Or(err, fs.SkipDir)
@@ -294,16 +331,27 @@ func (in *Input) Pass(item Item, name, above string, yield func(Item) error) err
 	if above == "" && in.whole != "" {
 		item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
 	}
+	item.file = whole
 	item.Origin = "file:" + LastRunes(path.Join(in.root, whole), 120)
-	if in.Scope != nil {
-		if scope := in.Scope(path.Dir(whole)); scope != "" {
-			item.Scopes = []string{scope}
+	if scope := in.scopeOf(whole); scope != "" {
+		item.Scopes = []string{scope}
+		switch domain.Entity(scope).Kind() {
+		case domain.Project, domain.Team, domain.Org:
+			item.Owner = scope // any of its members may import the file again
 		}
 	}
 	return yield(item)
 }
 
-const largestContent = 64 << 10
+// scopeOf is the scope of a file; empty for the default.
+func (in *Input) scopeOf(file string) string {
+	if in.Scope == nil {
+		return ""
+	}
+	return in.Scope(path.Dir(file))
+}
+
+const largestContent = domain.MaxContent
 
 var errTooMuch = terminal.Wrong("import its folders one by one", "the files have more than %d bytes", largestInput)
 
@@ -339,14 +387,15 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9]+`)
 // Slug is a text as a part of an id or of a file's name.
 func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text, "-"), "-") }
 
-// ID is the id of a part of a file. It stays the same when its text changes.
+// ID is the id of a part of a file for its audience. It stays the same when its text changes, and wherever its root
+// lies.
 func (in *Input) ID(file, part string) string {
-	key := filepath.ToSlash(in.whole) + "/" + file
+	key := path.Join(in.within, file)
+	name := path.Join(path.Base(path.Dir(path.Join(in.place, file))), path.Base(file))
 	if part != "" {
 		key += "#" + part
 	}
-	sum := sha256.Sum256([]byte(key))
-	name := path.Join(path.Base(path.Dir(path.Join(filepath.ToSlash(in.whole), file))), path.Base(file))
+	sum := sha256.Sum256([]byte(cmp.Or(in.scopeOf(file), in.Caller) + "\n" + key))
 	slug := Slug(strings.TrimSuffix(name, path.Ext(file)) + "-" + part)
 	return strings.TrimLeft(FirstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
 }

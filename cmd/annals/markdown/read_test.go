@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,5 +121,23 @@ func TestLinksThatLeadOutAreNotFollowed(t *testing.T) {
 	}
 	if all, unread := read(t, dir); len(all) != 1 || !strings.Contains(unread, "link.md") {
 		t.Errorf("%d items, left out: %s", len(all), unread)
+	}
+}
+
+func TestTemplatesAreNoNotes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "Templates/t.md", "x/99 - Templates/t.md", "email-templates/b.md"} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("text"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, unread := read(t, dir)
+	if len(all) != 2 || strings.Count(unread, "is a folder of templates") != 2 {
+		t.Errorf("%d items, left out: %s", len(all), unread)
+	}
+	if all, _ := read(t, filepath.Join(dir, "Templates")); len(all) != 1 {
+		t.Errorf("%d items of a folder that is named", len(all))
 	}
 }

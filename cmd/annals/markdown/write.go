@@ -6,7 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
-	"path"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,28 @@ type Known struct {
 	ID       string `yaml:"id"`
 	Revision int64  `yaml:"revision"`
 	Hash     string `yaml:"hash"` // of task and content
+	File     string `yaml:"file,omitempty"`
+}
+
+// InPlace tells whether a note that was written from an item lies where it was written to, in whatever folder.
+func (i *Item) InPlace() bool {
+	place := "/" + filepath.ToSlash(cmp.Or(i.Path, i.file))
+	return i.Known.File != "" && strings.HasSuffix(place, "/"+i.Known.File)
+}
+
+// IsCopy tells whether there is a note of the same item where this one was written to.
+func (i *Item) IsCopy() bool {
+	if i.Path == "" || i.Known.File == "" || i.InPlace() {
+		return false
+	}
+	for at := filepath.Dir(i.Path); at != filepath.Dir(at); at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, filepath.FromSlash(i.Known.File)))
+		_, head, _ := frontMatter(strings.ReplaceAll(string(text), "\r\n", "\n"))
+		if known, _ := knownOf(head); err == nil && known != nil && known.ID == i.Known.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // HashOf recognises a text of an item, whatever surrounds it.
@@ -44,12 +67,16 @@ func knownOf(head string) (known *Known, title string) {
 	return &read.Annals, read.Title
 }
 
-// Renewed is a note whose first lines say that the item has what the note says, in a revision.
-func Renewed(text []byte, item Item, revision int64) []byte {
+// Renewed is a note whose first lines say that the item with an id has what the note says, in a revision.
+func Renewed(text []byte, item Item, id string, revision int64) []byte {
+	place := item.file
+	if item.InPlace() {
+		place = item.Known.File
+	}
 	line, _ := yaml.Marshal(struct {
 		Annals Known `yaml:"annals,flow"`
-	}{Known{item.ID, revision, HashOf(item.Task, item.Content)}}) // of strings and numbers
-	at := annalsLine.FindIndex(text)
+	}{Known{id, revision, HashOf(item.Task, item.Content), place}}) // of strings and numbers
+	at := annalsField.FindIndex(text)
 	if at == nil {
 		return text
 	}
@@ -58,15 +85,17 @@ func Renewed(text []byte, item Item, revision int64) []byte {
 
 // note is the front matter of a note in the Open Knowledge Format 0.2.
 type note struct {
-	Type       string     `yaml:"type"`
-	Title      string     `yaml:"title,omitempty"`
-	Tags       []string   `yaml:"tags,omitempty,flow"`
-	Status     string     `yaml:"status"`
-	Generated  act        `yaml:"generated,flow"`
-	Verified   []act      `yaml:"verified,omitempty,flow"`
-	StaleAfter string     `yaml:"stale_after,omitempty"`
-	Sources    []resource `yaml:"sources,omitempty"`
-	Annals     Known      `yaml:"annals,flow"`
+	Type        string     `yaml:"type"`
+	Title       string     `yaml:"title,omitempty"`
+	Description string     `yaml:"description,omitempty"`
+	Tags        []string   `yaml:"tags,omitempty,flow"`
+	Aliases     []string   `yaml:"aliases,omitempty,flow"`
+	Status      string     `yaml:"status"`
+	Generated   act        `yaml:"generated,flow"`
+	Verified    []act      `yaml:"verified,omitempty,flow"`
+	StaleAfter  string     `yaml:"stale_after,omitempty"`
+	Sources     []resource `yaml:"sources,omitempty"`
+	Annals      Known      `yaml:"annals,flow"`
 }
 
 type act struct {
@@ -78,13 +107,14 @@ type resource struct {
 	Resource string `yaml:"resource"`
 }
 
-// Note is an item as a note that people can edit: Markdown with front matter in the Open Knowledge Format 0.2, which
-// Obsidian reads, too.
-func Note(k *api.Knowledge) []byte {
+// Note is an item as a note that people can edit, in a file: Markdown with front matter in the Open Knowledge Format
+// 0.2, which Obsidian reads, too.
+func Note(k *api.Knowledge, file string) []byte {
 	head := note{
-		Type: k.Type, Title: k.Task, Tags: k.Tags["labels"], Status: "stable",
+		Type: k.Type, Title: k.Task, Description: k.Abstract, Tags: k.Tags["labels"], Aliases: k.Tags["aliases"],
+		Status:    "stable",
 		Generated: act{By: actorOf(k.Owner), At: stamp(k.UpdatedAt)},
-		Annals:    Known{k.ID, k.Revision, HashOf(k.Task, k.Content)},
+		Annals:    Known{k.ID, k.Revision, HashOf(k.Task, k.Content), file},
 	}
 	if k.ConfirmedAt != nil {
 		by := k.Owner
@@ -128,21 +158,6 @@ func stamp(at *time.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// PlaceOf is the file of an item that has none yet: in a folder of its nearest scope, named by what it is about.
-func PlaceOf(k *api.Knowledge, taken func(name string) bool) string {
-	folder := "public"
-	if len(k.Scopes) > 0 {
-		folder = strings.ReplaceAll(k.Scopes[0], ":", "/")
-	}
-	about := cmp.Or(k.Task, k.Content)
-	slug := strings.ToLower(Slug(FirstRunes(about, 60)))
-	name := path.Join(folder, cmp.Or(slug, k.ID)+".md")
-	if taken(name) {
-		name = path.Join(folder, FirstRunes(slug, 60)+"-"+LastRunes(k.ID, 40)+".md")
-	}
-	return name
-}
-
 // Written is a note that was written from an item.
 type Written struct {
 	Name   string
@@ -157,7 +172,9 @@ func WrittenIn(files fs.FS) (map[string]Written, error) {
 	err := in.Items(func(item Item) error {
 		if item.Known != nil {
 			hash := HashOf(item.Task, item.Content)
-			all[item.ID] = Written{strings.TrimPrefix(item.Origin, "file:"), hash, hash != item.Known.Hash}
+			if _, found := all[item.Known.ID]; !found || item.InPlace() {
+				all[item.Known.ID] = Written{item.file, hash, hash != item.Known.Hash}
+			}
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ func TestANoteSaysWhatItsItemSays(t *testing.T) {
 		if strings.ContainsRune(k.Content+k.Task, '\r') {
 			rt.Skip("line ends are written in one form")
 		}
-		if err := os.WriteFile(filepath.Join(dir, "note.md"), markdown.Note(k), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "note.md"), markdown.Note(k, "note.md"), 0o600); err != nil {
 			rt.Fatal(err)
 		}
 		all, unread := read(t, dir)
@@ -33,7 +33,7 @@ func TestANoteSaysWhatItsItemSays(t *testing.T) {
 		got := all[0]
 		if got.Task != k.Task || got.Content != strings.TrimSpace(k.Content) || got.Known == nil || got.Known.ID != k.ID ||
 			got.Known.Revision != k.Revision || got.Known.Hash != markdown.HashOf(got.Task, got.Content) {
-			rt.Errorf("%q became %+v, %+v", markdown.Note(k), got, got.Known)
+			rt.Errorf("%q became %+v, %+v", markdown.Note(k, "note.md"), got, got.Known)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type ImportCommand struct {
 	File      string   `arg:"" complete:"file"`
 	Format    string   `enum:",records,sessions,markdown,mem0,letta,graphiti" default:"" placeholder:"FORMAT"`
 	Map       []string `sep:"none" placeholder:"FOLDER=SCOPE"`
+	Root      string   `placeholder:"NAME"`
 	DryRun    bool
 	Decisions bool
 	Update    bool
@@ -66,13 +68,14 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	from, err := markdown.Open(i.File, markdown.Forms{
 		Named:  i.Format,
+		Root:   i.Root,
 		Others: foreign.Programs{Decisions: i.Decisions}, // part: foreign
 	})
 	if err != nil {
 		return err
 	}
-	if from == nil && (i.DryRun || len(i.Map) > 0) {
-		return terminal.Wrong("--dry-run and --map are for these: Markdown, and the exports of mem0, Letta and Graphiti",
+	if from == nil && (i.DryRun || len(i.Map) > 0 || i.Root != "") {
+		return terminal.Wrong("--dry-run, --map and --root are for Markdown, and for what other programs export",
 			"%s is in the form of annals export", i.File)
 	}
 	if from != nil {
@@ -80,14 +83,19 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 			return err
 		}
 	}
-	if i.DryRun {
-		return i.plan(c, from)
-	}
 	server, err := i.Connect()
 	if err != nil {
 		return err
 	}
-	if _, err := server.Patient(0).Health(ctx); err != nil {
+	if from != nil {
+		me, err := server.Patient(i.Patience).Whoami(ctx)
+		if err != nil {
+			return err
+		}
+		if from.Caller = cmp.Or(me.OnBehalfOf, me.Subject); i.DryRun {
+			return i.plan(ctx, c, server, from, me)
+		}
+	} else if _, err := server.Patient(0).Health(ctx); err != nil {
 		if !errors.Is(err, client.ErrUnavailable) || terminal.AsFailure(err).Status == 0 {
 			return err
 		}
@@ -109,6 +117,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 		all[0].path = "-" // its items are read as standard input is
 	} else if from != nil {
+		all[0].notes, s.notes = true, true
 		all[0].differs = func(item markdown.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
@@ -125,12 +134,16 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	if from != nil && stopped == nil {
 		s.Unread = from.Unread
+		known, copies, doubtful := originals(notes)
+		for _, note := range doubtful {
+			s.refuse(note, doubt(note))
+		}
 		if all[0].text, stopped = i.toRevise(ctx, server, differing, &s); stopped == nil && len(all[0].text) > 0 {
 			i.Update, all[0].other, all[0].differs = true, nil, nil
 			stopped = i.importFrom(ctx, c, server, all[0], run, &s, failures)
 		}
 		if stopped == nil {
-			stopped = i.revise(ctx, c, server, notes, &s)
+			stopped = errors.Join(i.revise(ctx, c, server, known, &s), i.copied(ctx, c, server, copies, &s))
 		}
 	}
 	if err := failures.close(); err != nil && stopped == nil {
@@ -219,6 +232,7 @@ type summary struct {
 	LeftOut   map[string]int `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
 
 	began                 time.Time
+	notes                 bool // the lines are items of files of another program
 	bad, taken, otherwise bool // why lines failed: invalid content, a taken id, or another reason
 }
 
@@ -257,6 +271,9 @@ func (s *summary) blame(why *terminal.Failure) {
 // advice tells what to do about failed lines.
 func (s *summary) advice() string {
 	var parts []string
+	if s.notes {
+		return "mend the files that are named, or see what is said of each"
+	}
 	if s.bad {
 		parts = append(parts, "mend what is bad (a line is like "+aLine+")")
 	}
@@ -280,9 +297,6 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 		for _, torn := range s.Torn {
 			c.Note("%s", torn.Detail)
 		}
-	}
-	if s.Lines == 0 && len(s.Torn) == 0 {
-		c.Note("nothing to import: there is no record in what was read")
 	}
 	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
@@ -317,6 +331,9 @@ func (s *summary) verdict(stopped error) error {
 	}
 	const again = "and run the same command again: what is there already stays unchanged"
 	lines := fmt.Sprintf("%d of %d lines failed", s.Failed, s.Lines)
+	if s.notes {
+		lines = fmt.Sprintf("%d of %d items failed", s.Failed, s.Lines)
+	}
 	switch {
 	case len(s.Torn) > 1:
 		torn := fmt.Sprintf("%d files could not be read to their ends", len(s.Torn))
@@ -338,6 +355,8 @@ func (s *summary) verdict(stopped error) error {
 		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}
+	case s.Lines == 0:
+		return nothingRead()
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
@@ -69,6 +70,14 @@ func (f *failures) add(from source, r Record, a lineAnswer) error {
 	line := failedLine{
 		File: from.laid, Line: r.Number, ID: a.ID, Error: a.Error,
 		place: terminal.Joined(", ", from.laid, r.Place),
+	}
+	if from.notes {
+		var note struct {
+			From string `json:"causation_id"`
+		}
+		_ = json.Unmarshal(r.Raw, &note) // the import has written it
+		line.File = strings.TrimPrefix(note.From, "file:")
+		line.place, line.ID = line.File, ""
 	}
 	if len(f.first) < shownFailures {
 		f.first = append(f.first, line)

@@ -28,6 +28,7 @@ type source struct {
 	other *markdown.Input     // what another program has written; nil for records
 	known func(markdown.Item) // takes its notes that were written from items
 	text  []byte              // records that stand in no file
+	notes bool                // the records are of files of another program
 
 	differs func(markdown.Item) // takes records whose items have another content
 }
@@ -97,12 +98,14 @@ func inputs(named string) ([]source, map[string]int, error) {
 	case err != nil:
 		return nil, nil, terminal.Wrong("name a directory that can be read", "%s", err)
 	case len(all) == 0:
-		detail := "there is no .json file in " + named
+		detail := "nothing to import: there is no note and no .json file in " + named
 		if len(left) > 0 {
 			detail += ", only " + leftOut(left)
 		}
-		return nil, nil, terminal.Wrong("name one that annals export files has written, or a file; for a text, "+
-			""+insteadOfImport, "%s", detail)
+		return nil, nil, &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: detail,
+			Fix: "name a folder of notes, an export of another program, or what annals export has written",
+		}
 	}
 	return all, left, nil
 }

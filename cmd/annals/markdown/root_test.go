@@ -1,0 +1,75 @@
+package markdown_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/annals-kb/annals/cmd/annals/markdown"
+)
+
+// placed is the id of a/note.md in a folder with these other files.
+func placed(t *testing.T, forms markdown.Forms, folder, from string, files map[string]string) string {
+	t.Helper()
+	write := func(name, text string) {
+		name = filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a/note.md", "text")
+	for name, text := range files {
+		write(name, text)
+	}
+	in, err := markdown.Open(filepath.Join(folder, from), forms)
+	if err != nil || in == nil {
+		t.Fatal(in, err)
+	}
+	id := ""
+	in.Caller = "user:mia"
+	if err := in.Items(func(item markdown.Item) error {
+		id = item.ID
+		return nil
+	}); err != nil || id == "" {
+		t.Fatal(id, err)
+	}
+	return id
+}
+
+func TestANoteKeepsItsIDWhereverItsRootLies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	remote := func(url string) map[string]string {
+		return map[string]string{".git/config": "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = x:y/z\n[remote \"origin\"]\n\turl = " + url + "\n"}
+	}
+	local := filepath.Join(dir, "m/first")
+	type one struct {
+		folder, from, named string
+		files               map[string]string
+	}
+	seen := map[string]string{}
+	for name, same := range map[string][]one{
+		"git": {
+			{"a/docs", "", "", remote("git@GitHub.com:Acme/docs.git")}, {"b/other", "a", "", remote("https://token@github.com/acme/docs/")},
+			{"c/x", "a/note.md", "", remote("ssh://git@github.com:22/acme/docs.git")},
+			{"d/tree", "", "", map[string]string{".git": "gitdir: ../../a/docs/.git/worktrees/t\n", "../../a/docs/.git/worktrees/t/commondir": "../..\n"}},
+			{"e/docs", "", "", map[string]string{".git/config": "[remote \"origin\"]\n\turl = " + filepath.Join(dir, "a/docs/.git") + "\n"}},
+		},
+		"another remote": {{"f/docs", "", "", remote("git@github.com:acme/handbook.git")}},
+		"no remote":      {{"m/first", "", "", map[string]string{".git/config": "[core]\n"}}, {"m/second", "", "", remote(local)}},
+		"vault":          {{"g/brain", "", "", map[string]string{".obsidian/app.json": "{}"}}, {"h/brain", "a", "", map[string]string{".obsidian/app.json": "{}"}}},
+		"another vault":  {{"g/work", "", "", map[string]string{".obsidian/app.json": "{}"}}},
+		"named":          {{"i/x", "", "brain", nil}, {"j/y", "", "brain", map[string]string{".obsidian/app.json": "{}"}}},
+		"a folder":       {{"k/x", "", "", nil}, {"k/x", "a", "", nil}},
+		"another folder": {{"l/x", "", "", nil}},
+	} {
+		for i, one := range same {
+			id := placed(t, markdown.Forms{Root: one.named}, filepath.Join(dir, one.folder), one.from, one.files)
+			if other := seen[id]; i == 0 && other != "" || i > 0 && other != name {
+				t.Errorf("%s, %s: %s, which is of %q", name, one.folder, id, other)
+			}
+			seen[id] = name
+		}
+	}
+}
