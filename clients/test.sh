@@ -50,6 +50,13 @@ export ANNALS_KEY
 say "TypeScript"
 node generate.mjs | diff -u src/openapi.ts - || { say "the API has changed: run clients/test.sh generate"; exit 1; }
 npm test --silent
+
+say "TypeScript, with the AI SDK 6"
+mkdir -p "$work/ai6/node_modules"
+cp -r package.json tsconfig.json src test "$work/ai6"
+ln -s "$PWD"/node_modules/* "$work/ai6/node_modules"
+ln -sfn "$PWD/node_modules/ai6" "$work/ai6/node_modules/ai"
+(cd "$work/ai6" && node node_modules/typescript/bin/tsc && node --test --test-reporter=spec dist/test/ai.test.js)
 for example in examples/*.mjs; do node "$example"; done
 
 cd ../python
