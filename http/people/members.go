@@ -63,7 +63,7 @@ type Room struct {
 // Routes registers the operations.
 func (r Room) Routes(a *serve.API, _ visible.Events) {
 	s := members{a.Requiring(r.Directory, "this server keeps no directory"), r.Directory, r.Keys, r.Items}
-	tags := []string{"Directory"}
+	tags := a.Tags("Directory", "Members, and the groups to which they belong.")
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
 		Summary: "List the members of a kind", Description: "In the order of their names.",
