@@ -91,3 +91,34 @@ func TestAHostUsesTheToolsOfAnOpenVikingServer(t *testing.T) {
 		}
 	})
 }
+
+func TestEveryArgumentIsDescribed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var undescribed func(at string, schema object) []string
+		undescribed = func(at string, schema object) (all []string) {
+			properties, _ := schema["properties"].(object)
+			for name, property := range properties {
+				if property.(object)["description"] == nil {
+					all = append(all, at+"."+name)
+				}
+				all = append(all, undescribed(at+"."+name, property.(object))...)
+			}
+			if items, is := schema["items"].(object); is {
+				all = append(all, undescribed(at, items)...)
+			}
+			return all
+		}
+		for _, host := range []*sdk.ClientSession{w.host, w.byViking()} {
+			listed, err := host.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range listed.Tools {
+				lacking := append(undescribed("in", tool.InputSchema.(object)), undescribed("out", tool.OutputSchema.(object))...)
+				if len(lacking) > 0 || tool.Title == "" || tool.Description == "" {
+					t.Errorf("%s (%s): %v", tool.Name, tool.Title, lacking)
+				}
+			}
+		}
+	})
+}
