@@ -100,6 +100,12 @@ func (r *run) now() domain.RebuildProgress {
 	return progress
 }
 
+// isSwitching tells whether the run is about to end. Its version may be served before it lets go of its lease.
+func (r *run) isSwitching() bool {
+	phase := r.now().Phase
+	return phase == catalogue.StateReady || phase == catalogue.StateActive
+}
+
 func (r *run) note(change func(*domain.RebuildProgress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,6 +130,18 @@ func (cancellation) Unwrap() error { return errCancelled }
 func (r *Rebuilder) Start(ctx context.Context, order domain.RebuildOrder) (domain.RebuildProgress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for r.current != nil && r.current.isSwitching() {
+		done := r.current.done
+		r.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+		r.mu.Lock()
+		if ctx.Err() != nil {
+			return domain.RebuildProgress{}, ctx.Err()
+		}
+	}
 	if r.current != nil && r.Versions.Active().Tables.Differs && order == (domain.RebuildOrder{}) {
 		return r.current.now(), nil // the server began it, because of the form
 	}

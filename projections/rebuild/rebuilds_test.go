@@ -1,6 +1,7 @@
 package rebuild_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -52,6 +53,22 @@ func TestAPlanCountsWhatIsLoadedAndNotWhatRebuildsRecord(t *testing.T) {
 				t.Errorf("got %+v (%v), want 12 items from 15 events", plan, err)
 			}
 			r.Run()
+		}
+	})
+}
+
+// Whoever sees that a version is served may order the next.
+func TestARebuildThatIsAboutToEndIsWaitedFor(t *testing.T) {
+	EachLived(t, func(t *testing.T, r *Rebuilding) {
+		var err error
+		r.At("active", func() {
+			gone, leave := context.WithCancel(t.Context())
+			leave()
+			_, err = r.Rebuilder.Start(gone, domain.RebuildOrder{})
+		})
+		r.Run()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want to have waited until the caller had gone", err)
 		}
 	})
 }
