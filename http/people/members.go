@@ -161,7 +161,7 @@ func (s members) named(
 		members, err := s.directory.Members(ctx, tenant, in.Kind, after, page)
 		for _, m := range members {
 			after = m.Member
-			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName), searched) {
+			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName+"\n"+m.UserName), searched) {
 				found = append(found, m)
 			}
 		}
@@ -174,7 +174,8 @@ func (s members) named(
 // memberOf shows a member with what it belongs to, or with its direct groups.
 func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 	shown := api.Member{
-		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: serve.Time(m.AddedAt),
+		Member: string(m.Member), DisplayName: m.DisplayName, UserName: m.UserName, Active: m.Active(),
+		AddedAt:       serve.Time(m.AddedAt),
 		DeactivatedAt: serve.Time(m.DeactivatedAt), Groups: BelongingsOf(all),
 	}
 	if all == nil {

@@ -1903,6 +1903,8 @@ export interface components {
             owns?: number;
             /** @description In the answer to a deactivation: the prefixes of its keys, which are revoked. */
             revoked_keys?: string[];
+            /** @description By which the identity provider calls it, if that is not the id. */
+            user_name?: string;
         };
         Membership: {
             /** @example team:pay */
