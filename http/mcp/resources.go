@@ -37,11 +37,8 @@ func (s *Server) addResources(server *sdk.Server) {
 			if method != "resources/list" {
 				return next(ctx, method, request)
 			}
-			cursor := ""
-			if params, is := request.GetParams().(*sdk.ListResourcesParams); is && params != nil {
-				cursor = params.Cursor
-			}
-			return resourcesAt(ctx, s.api(request.GetExtra()), cursor)
+			params, _ := request.GetParams().(*sdk.ListResourcesParams)
+			return resourcesAt(ctx, s.api(request.GetExtra()), cmp.Or(params, &sdk.ListResourcesParams{}).Cursor)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -91,10 +92,7 @@ func (s Server) change(c *call, k *kind) error {
 	}
 	if !strings.EqualFold(after.user, before.user) && status != http.StatusCreated {
 		known, err := people.All(c, s.Directory, c.by.Tenant, domain.User)
-		if err == nil {
-			err = free(known, after.user)
-		}
-		if err != nil {
+		if err := errors.Join(err, free(known, after.user)); err != nil {
 			return err
 		}
 	}

@@ -90,11 +90,7 @@ func (s Server) unchanged(c *call, k *kind, m domain.DirectoryMember) error {
 	if c.r.Header.Get("If-Match") == "" {
 		return nil
 	}
-	var members []domain.DirectoryMember
-	var err error
-	if k == groups {
-		members, err = s.usersIn(c, m.Member)
-	}
+	members, err := s.usersIn(c, m.Member)
 	if err == nil && !c.names("If-Match", versionOf(k.resourceOf(c, m, members))) {
 		err = domain.Refuse(domain.ErrPrecondition, "the %s has changed since it was read", k.name)
 	}
