@@ -9,14 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/body"
 )
 
 // zipTypes are the content types of ZIP archives.
@@ -38,8 +33,9 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 	}
 	directory := source{name: archive.name, path: archive.path, url: archive.url, files: []source{}}
 	size := 0
-	for _, entry := range reader.File {
-		written := nameOf(entry)
+	names := body.Names(reader.File)
+	for i, entry := range reader.File {
+		written := names[i]
 		name := path.Clean(written)
 		const encrypted = 1
 		switch {
@@ -63,8 +59,8 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 				return refused("a link leads out of it")
 			}
 		}
-		names := strings.Split(name, "/")
-		under, base := names[:len(names)-1], names[len(names)-1]
+		parts := strings.Split(name, "/")
+		under, base := parts[:len(parts)-1], parts[len(parts)-1]
 		switch {
 		case !in.includesFile(under, base):
 			continue
@@ -85,22 +81,6 @@ func (in resourceRequest) unpackZip(archive source) (source, error) {
 		return refused("it has no files that are wanted")
 	}
 	return directory, nil
-}
-
-// nameOf is the name of a file in UTF-8 and with slashes. Older programs of Windows write backslashes, and names in
-// GBK or in the code page of DOS.
-func nameOf(entry *zip.File) string {
-	name := entry.Name
-	if !utf8.ValidString(name) {
-		from := encoding.Encoding(charmap.CodePage437)
-		isOther := func(r rune) bool { return r >= utf8.RuneSelf && !unicode.Is(unicode.Han, r) }
-		if chinese, err := simplifiedchinese.GBK.NewDecoder().String(name); err == nil &&
-			!strings.ContainsFunc(chinese, isOther) {
-			from = simplifiedchinese.GBK
-		}
-		name, _ = from.NewDecoder().String(name)
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(name, "_"), `\`, "/")
 }
 
 // unpack reads a file of an archive. A file with more bytes than the archive declares is damaged.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/gofrs/flock"
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -47,14 +48,20 @@ type Source struct {
 
 // Make writes a backup of one moment to a new file, and verifies it.
 func (s Source) Make(ctx context.Context, path string) (c Contents, err error) {
+	sweep(filepath.Dir(path))
 	directory, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
 	if err != nil {
 		return c, terminal.Unwritable(path, err)
 	}
-	defer os.RemoveAll(directory) //nolint:errcheck // a leftover is harmless
+	defer os.RemoveAll(directory) //nolint:errcheck // the next backup removes a leftover
+	lock := flock.New(filepath.Join(directory, lockFile))
+	if _, err := lock.TryLock(); err != nil {
+		return c, terminal.Unwritable(path, err)
+	}
+	defer lock.Close() //nolint:errcheck // it is removed
 	file := filepath.Join(directory, "backup.db")
 	if c, err = s.write(ctx, file); err != nil {
-		return c, err
+		return c, fmt.Errorf("write %s: %w", path, err)
 	}
 	if _, err := Check(ctx, file, path, s.Logger); err != nil {
 		return c, err
@@ -66,6 +73,20 @@ func (s Source) Make(ctx context.Context, path string) (c Contents, err error) {
 		return c, terminal.Unwritable(path, err)
 	}
 	return c, nil
+}
+
+// lockFile is locked while a backup is made in its directory.
+const lockFile = "lock"
+
+// sweep removes what backups left that were killed.
+func sweep(directory string) {
+	left, _ := filepath.Glob(filepath.Join(directory, ".backup-*")) // the pattern is valid
+	for _, directory := range left {
+		lock := flock.New(filepath.Join(directory, lockFile), flock.SetFlag(os.O_RDWR)) // which must exist
+		if got, err := lock.TryLock(); err == nil && got {
+			_ = errors.Join(lock.Close(), os.RemoveAll(directory))
+		}
+	}
 }
 
 // install moves a complete file to its place, which must be free.

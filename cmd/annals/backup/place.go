@@ -25,11 +25,11 @@ import (
 const (
 	bucketScheme = "s3://"
 	suffix       = ".backup"
-	stamp        = "20060102T150405Z"
+	stamp        = "20060102T150405Z" // also reads a fraction
 )
 
 // stamped matches the names that Annals gives. Only those are counted, and deleted.
-var stamped = regexp.MustCompile(`^annals-(\d{8}T\d{6}Z)\.backup$`)
+var stamped = regexp.MustCompile(`^annals-(\d{8}T\d{6}(?:\.\d{3})?Z)\.backup$`)
 
 // Place is where backups are: a directory, or the part of an S3 bucket below a prefix.
 type Place struct {
@@ -84,8 +84,8 @@ func PlaceAt(address string) (Place, error) {
 	return p, err
 }
 
-// NewName is the name of a backup of now.
-func NewName() string { return "annals-" + time.Now().UTC().Format(stamp) + suffix }
+// NewName is the name of a backup of now. Two of one second have two names.
+func NewName() string { return "annals-" + time.Now().UTC().Format("20060102T150405.000Z") + suffix }
 
 func (p Place) key(name string) string { return strings.TrimPrefix(path.Join(p.directory, name), "./") }
 

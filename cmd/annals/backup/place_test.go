@@ -1,6 +1,7 @@
 package backup_test
 
 import (
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -51,6 +53,28 @@ func TestPlacesKeepTheNewestBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := backup.Source{DB: db, Data: data, Logger: logger}
+	first := backup.NewName()
+	time.Sleep(2 * time.Millisecond)
+	if backup.NewName() == first {
+		t.Errorf("two backups of one second have the name %s", first)
+	}
+	here := t.TempDir()
+	locked := flock.New(filepath.Join(here, ".backup-live", "lock"))
+	for _, name := range []string{"dead", "live"} { // after a kill, and of another process
+		directory := filepath.Join(here, ".backup-"+name)
+		if err := errors.Join(os.Mkdir(directory, 0o700), os.WriteFile(filepath.Join(directory, "lock"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := locked.TryLock(); !got || err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Make(ctx, filepath.Join(here, "x.backup")); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(here, ".backup-*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != ".backup-live" {
+		t.Errorf("a backup leaves %q, %v", left, err)
+	}
 	const old, older, other = "annals-20260102T030405Z.backup", "annals-20250102T030405Z.backup", "mine.backup"
 	const future, farther = "annals-20990102T030405Z.backup", "annals-21000102T030405Z.backup"
 	for _, address := range []string{t.TempDir(), "s3://kept/annals/"} {

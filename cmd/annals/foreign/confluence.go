@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/JohannesKaufmann/dom"
 	"golang.org/x/net/html"
 
 	"github.com/annals-kb/annals/cmd/annals/markdown"
@@ -15,21 +16,32 @@ import (
 )
 
 var (
-	pageID    = regexp.MustCompile(`(?:^|_)(\d+)\.html$`)
+	pageID    = regexp.MustCompile(`(?:^|[/_])(\d+)\.html$`)
+	pageLinks = regexp.MustCompile(`\[[^\]\n]*\]\((?:[^)\s]*_)?\d+\.html\)|[\s-]`)
 	pageDates = regexp.MustCompile(`\bon (.+)$`)
-	noText    = []string{"toc-macro", "childpages-macro", "plugin_attachments_container"}
+	noText    = []string{"toc-macro", "childpages-macro", "plugin_pagetree", "plugin_attachments_container"}
 )
 
-// confluence reads a page of a space that Confluence has exported as HTML. A file without a page gives no item.
-func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
+// page reads a page that Confluence or Notion has exported as HTML.
+func page(in *markdown.Input, file string, text []byte) ([]markdown.Item, error) {
 	page, err := html.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, errors.New("is no HTML that can be read")
 	}
+	for node := range page.Descendants() {
+		if dom.NodeName(node) == "article" && strings.HasPrefix(dom.GetAttributeOr(node, "class", ""), "page") {
+			return in.Note(file, notionPage(node))
+		}
+	}
+	return confluence(in, file, page)
+}
+
+// confluence reads a page of a space of Confluence.
+func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.Item, error) {
 	var main, title, about *html.Node
 	var above []string
 	for node := range page.Descendants() {
-		switch attribute(node, "id") {
+		switch dom.GetAttributeOr(node, "id", "") {
 		case "main-content":
 			main = node
 		case "title-text":
@@ -41,34 +53,31 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 				}
 			}
 		}
-		if attribute(node, "class") == "page-metadata" {
+		if dom.GetAttributeOr(node, "class", "") == "page-metadata" {
 			about = node
 		}
 	}
 	number := pageID.FindStringSubmatch(file)
-	if main == nil || title == nil || number == nil { // the index, a folder, or a page of somebody else
-		return nil, nil
+	if main == nil || title == nil || number == nil {
+		return nil, errors.New("is no page of Confluence or Notion")
 	}
 	for _, node := range slices.Collect(main.Descendants()) {
-		for class := range strings.FieldsSeq(attribute(node, "class")) {
-			if slices.Contains(noText, class) && node.Parent != nil {
-				node.Parent.RemoveChild(node)
-			}
+		if slices.ContainsFunc(noText, func(class string) bool { return dom.HasClass(node, class) }) {
+			dom.RemoveNode(node)
 		}
 	}
 	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
 	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title)}
-	item.Content = textOf(main)
-	if text, err := document.HTML(main); err == nil { // part: documents
-		item.Content = text // part: documents
-	} // part: documents
+	if item.Content = contentOf(main); pageLinks.ReplaceAllString(item.Content, "") == "" {
+		return nil, errors.New("has no text but links to other pages")
+	}
 	if len(above) > 0 {
 		item.Task = strings.TrimPrefix(item.Task, above[0]+" : ")
 	}
 	item.Tags = tagsOf("folder", strings.Join(above, "/"))
 	if about != nil {
 		for node := range about.Descendants() {
-			if class := attribute(node, "class"); class == "author" || class == "editor" { // the last one wrote it
+			if class := dom.GetAttributeOr(node, "class", ""); class == "author" || class == "editor" { // the last one wrote it
 				item.Source = &markdown.Source{SubmittedBy: markdown.LastRunes(textOf(node), 200)}
 			}
 		}
@@ -79,31 +88,23 @@ func confluence(in *markdown.Input, file string, text []byte) ([]markdown.Item, 
 	return []markdown.Item{item}, nil
 }
 
-func attribute(node *html.Node, name string) string {
-	for _, a := range node.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
 // textOf is the text of a node, on one line.
-func textOf(node *html.Node) string {
-	var b strings.Builder
-	for inner := range node.Descendants() {
-		if inner.Type == html.TextNode {
-			b.WriteString(inner.Data)
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
+func textOf(node *html.Node) string { return strings.Join(strings.Fields(dom.CollectText(node)), " ") }
+
+// contentOf is the text of a node, as Markdown.
+func contentOf(node *html.Node) string {
+	content := textOf(node)
+	if text, err := document.HTML(node); err == nil { // part: documents
+		content = text // part: documents
+	} // part: documents
+	return content
 }
 
 // tagsOf are tags of one value each, without empty ones.
 func tagsOf(pairs ...string) map[string][]string {
 	tags := map[string][]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if value := markdown.LastRunes(pairs[i+1], 60); value != "" {
+		if value := markdown.LastRunes(pairs[i+1], 60); value != "" && value != "." {
 			tags[pairs[i]] = []string{value}
 		}
 	}

@@ -15,7 +15,10 @@ import (
 )
 
 // Programs are the programs whose exports are read.
-type Programs struct{}
+type Programs struct {
+	// Decisions tells to read also single messages of Slack that say that they are a decision.
+	Decisions bool
+}
 
 var _ markdown.Exports = Programs{}
 
@@ -30,18 +33,18 @@ func (Programs) Count(files fs.FS, name string) int {
 	return 0
 }
 
-// Holds tells whether a file of JSON is an export of memories.
+// Holds tells whether a file is a page, or JSON that is an export of memories.
 func (Programs) Holds(name string) bool {
 	if ext := strings.ToLower(path.Ext(name)); ext != ".json" && ext != ".af" {
-		return false
+		return ext == ".html"
 	}
 	read, err := os.ReadFile(name)
 	if err != nil {
 		return false
 	}
 	read, _ = io.ReadAll(body.UTF8(bytes.NewReader(read)))
-	all, format, err := memories(read)
-	return err == nil && format != "" && len(all) > 0
+	_, format, err := memories(read, func(string) {})
+	return err == nil && format != ""
 }
 
 func (Programs) Reads(files fs.FS, name string) (is, covered bool) {
@@ -58,20 +61,20 @@ func (Programs) Items(in *markdown.Input, name string, text []byte) ([]markdown.
 	case ".csv":
 		return notion(in, name, text)
 	case ".html":
-		return confluence(in, name, text)
+		return page(in, name, text)
 	}
-	all, format, err := memories(text)
+	all, format, err := memories(text, func(why string) { in.Leave(name, why) })
 	if err == nil && format == "" {
 		err = errors.New("is not of a program that is known")
 	}
 	return all, err
 }
 
-func (Programs) Folder(
+func (p Programs) Folder(
 	in *markdown.Input, files fs.FS, name, above string, yield func(markdown.Item) error,
 ) (bool, error) {
 	if !isSlack(files, name) {
 		return false, nil
 	}
-	return true, slack(in, files, name, above, yield)
+	return true, slack(in, files, name, above, p.Decisions, yield)
 }

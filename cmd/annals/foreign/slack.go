@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -35,6 +36,12 @@ type slackChannel struct {
 	Pins []pin  `json:"pins"`
 }
 
+type slackUser struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Real string `json:"real_name"`
+}
+
 type pin struct {
 	ID string `json:"id"`
 }
@@ -44,6 +51,9 @@ var (
 	slackPlain = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 	decided    = regexp.MustCompile(`(?i)\b(decided|decision|we agreed|agreed:|let's go with|we go with|we will use|conclusion|resolved|` +
 		`solved|the answer is|the fix (is|was)|turned out|root cause)\b|决定|结论|定了|解决了|原因是`)
+	declared = regexp.MustCompile(`(?i)^(?:[\s*_~>•#-]|:[\w+-]+:|[\[【(（])*` +
+		`(?:decisions?|decided|we decided|final decision|conclusion|结论|结論|結論|决定|决议|決定|決議|定了|最终方案)` +
+		`(?:[\s*_~]*[:：\])】）]|\s+[—–-]\s)`)
 	approved = []string{"white_check_mark", "heavy_check_mark", "ballot_box_with_check", "+1", "thumbsup", "100"}
 	spoken   = []string{"", "bot_message", "me_message", "thread_broadcast", "file_share"}
 )
@@ -55,42 +65,21 @@ func isSlack(files fs.FS, folder string) bool {
 	return err == nil && also == nil
 }
 
-// slack reads the threads of public channels that end in a decision or an answer. They are proposals: a person decides
-// what of them others should know.
-func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(markdown.Item) error) error {
-	var users []struct {
-		ID, Name string
-		Real     string `json:"real_name"`
-	}
-	var channels []slackChannel
-	for name, into := range map[string]any{"users.json": &users, "channels.json": &channels} {
-		text, err := in.Read(files, path.Join(folder, name), true)
-		if err == nil {
-			err = json.Unmarshal(text, into)
-		}
-		if err != nil {
-			in.Leave(path.Join(above, folder, name), "cannot be read: "+err.Error())
-			return nil
-		}
-	}
+// slack reads the threads of public channels that end in a decision or an answer, and if asked for, single messages
+// that say that they are a decision. They are proposals: a person decides what of them others should know.
+func slack(
+	in *markdown.Input, files fs.FS, folder, above string, single bool, yield func(markdown.Item) error,
+) error {
 	names := map[string]string{}
-	for _, user := range users {
+	for _, user := range listed[slackUser](in, files, path.Join(folder, "users.json"), above) {
 		names[user.ID] = cmp.Or(user.Real, user.Name)
 	}
-	for _, channel := range channels {
+	for _, channel := range listed[slackChannel](in, files, path.Join(folder, "channels.json"), above) {
 		days, _ := fs.Glob(files, path.Join(folder, channel.Name, "*.json"))
 		var order []string // of threads
 		threads := map[string][]slackMessage{}
 		for _, day := range days {
-			text, err := in.Read(files, day, false)
-			var messages []slackMessage
-			if err == nil {
-				err = json.Unmarshal(text, &messages)
-			}
-			if err != nil {
-				in.Leave(path.Join(above, day), "cannot be read: "+err.Error())
-			}
-			for _, m := range messages {
+			for _, m := range listed[slackMessage](in, files, day, above) {
 				if m.Text == "" || !slices.Contains(spoken, m.Subtype) {
 					continue
 				}
@@ -102,7 +91,9 @@ func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(mar
 			}
 		}
 		for _, of := range order {
-			if messages := threads[of]; slices.Contains(channel.Pins, pin{of}) || ends(messages) {
+			messages := threads[of]
+			said := func(m slackMessage) bool { return single && declared.MatchString(m.Text) }
+			if slices.Contains(channel.Pins, pin{of}) || ends(messages) || slices.ContainsFunc(messages, said) {
 				item, from := channel.item(messages, names), path.Join(folder, channel.Name)
 				if err := in.Pass(item, from, above, yield); err != nil {
 					return err
@@ -111,6 +102,27 @@ func slack(in *markdown.Input, files fs.FS, folder, above string, yield func(mar
 		}
 	}
 	return nil
+}
+
+// listed are the elements of a list in a file. What cannot be read is left out.
+func listed[T any](in *markdown.Input, files fs.FS, name, above string) (all []T) {
+	text, err := in.Read(files, name, true)
+	var list []json.RawMessage
+	if err == nil && json.Unmarshal(text, &list) != nil {
+		err = errors.New("is no list in JSON")
+	}
+	if err != nil {
+		in.Leave(path.Join(above, name), err.Error())
+	}
+	for i, raw := range list {
+		var one T
+		if json.Unmarshal(raw, &one) != nil {
+			in.Leave(path.Join(above, name), fmt.Sprintf("item %d has another form", i+1))
+			continue
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // ends tells whether a thread ends in a decision, or in an answer that somebody approved.

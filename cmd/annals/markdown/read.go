@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"archive/zip"
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -124,8 +122,8 @@ func Open(name string, forms Forms) (*Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		if in.files, err = zip.NewReader(file, info.Size()); err != nil {
-			return nil, terminal.Wrong("name an archive that is whole", "%s: %s", name, err)
+		if in.files, err = in.archive(file, info.Size(), ""); err != nil {
+			return nil, terminal.Wrong("name an archive that is whole", "%s %s", name, err)
 		}
 		in.root = strings.TrimSuffix(in.root, filepath.Ext(in.root))
 	default:
@@ -250,7 +248,10 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		in.Leave(whole, "is no file that can be read here")
 		return nil
 	}
-	text, err := in.Read(files, name, ext == ".zip")
+	if ext == ".zip" {
+		return in.inner(files, name, above, depth, yield)
+	}
+	text, err := in.Read(files, name, false)
 	if errors.Is(err, errTooMuch) {
 		return err
 	}
@@ -259,14 +260,8 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		return nil
 	}
 	var found []Item
+	left := len(in.Unread)
 	switch {
-	case ext == ".zip":
-		inner, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
-		if err != nil || depth == mostDeep {
-			in.Leave(whole, "is no archive that can be read")
-			return nil
-		}
-		return in.walk(inner, whole, depth+1, yield)
 	case !utf8.Valid(text):
 		err = errors.New("is not in UTF-8")
 	case isNote(name):
@@ -278,7 +273,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 		in.Leave(whole, err.Error())
 		return nil
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && len(in.Unread) == left {
 		in.Leave(whole, "has no text")
 	}
 	for _, item := range found {
@@ -327,7 +322,7 @@ func (in *Input) Read(files fs.FS, name string, archive bool) ([]byte, error) {
 	in.total += int64(len(text))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("cannot be read: %w", err)
 	case in.total > largestInput:
 		return nil, errTooMuch
 	case int64(len(text)) > most:

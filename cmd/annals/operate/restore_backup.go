@@ -48,22 +48,24 @@ func (r *restoring) isBackup(what string) (bool, error) {
 
 func (r *restoring) restore(ctx context.Context, c *terminal.Console, what string) error {
 	to := serve.Config{Storage: r.Opened(c), Logging: r.Logging}
+	parent := os.TempDir() // a dry run changes nothing
 	if !r.DryRun {
 		if err := checkEmpty(ctx, to, to.Logger(c)); err != nil {
 			return err
 		}
-	}
-	if err := serve.CreateData(to.Data); err != nil {
-		return err
-	}
-	if left, err := filepath.Glob(filepath.Join(to.Data, ".restore-*")); err == nil && !r.DryRun {
+		if err := serve.CreateData(to.Data); err != nil {
+			return err
+		}
+		parent = to.Data
+		left, _ := filepath.Glob(filepath.Join(parent, ".restore-*")) // the pattern is valid
+
 		for _, directory := range left { // of a restore that was killed; it may hold erased texts
 			_ = os.RemoveAll(directory)
 		}
 	}
-	directory, err := os.MkdirTemp(to.Data, ".restore-*")
+	directory, err := os.MkdirTemp(parent, ".restore-*")
 	if err != nil {
-		return fmt.Errorf("make a directory in %s: %w", to.Data, err)
+		return fmt.Errorf("make a directory in %s: %w", parent, err)
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a leftover is harmless
 	s := stage{console: c, logger: to.Logger(c), directory: directory, file: filepath.Join(directory, "annals.db")}

@@ -23,15 +23,16 @@ import (
 type ImportCommand struct {
 	terminal.Remote
 
-	File     string   `arg:"" complete:"file"`
-	Format   string   `enum:",records,sessions,markdown,mem0,letta,graphiti" default:"" placeholder:"FORMAT"`
-	Map      []string `sep:"none" placeholder:"FOLDER=SCOPE"`
-	DryRun   bool
-	Update   bool
-	Reason   string        `placeholder:"TEXT"`
-	Errors   string        `complete:"file" placeholder:"FILE"`
-	Patience time.Duration `least:"0s" default:"30s"`
-	Parallel int           `default:"1" placeholder:"N"`
+	File      string   `arg:"" complete:"file"`
+	Format    string   `enum:",records,sessions,markdown,mem0,letta,graphiti" default:"" placeholder:"FORMAT"`
+	Map       []string `sep:"none" placeholder:"FOLDER=SCOPE"`
+	DryRun    bool
+	Decisions bool
+	Update    bool
+	Reason    string        `placeholder:"TEXT"`
+	Errors    string        `complete:"file" placeholder:"FILE"`
+	Patience  time.Duration `least:"0s" default:"30s"`
+	Parallel  int           `default:"1" placeholder:"N"`
 }
 
 // aLine is an example of a line.
@@ -64,7 +65,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	from, err := markdown.Open(i.File, markdown.Forms{
 		Named:  i.Format,
-		Others: foreign.Programs{}, // part: foreign
+		Others: foreign.Programs{Decisions: i.Decisions}, // part: foreign
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -96,6 +97,8 @@ func AsFailure(err error) *Failure {
 		f.Code, f.Detail = ExitInterrupted, "interrupted"
 	case errors.Is(err, database.ErrUnavailable), errors.Is(err, database.ErrOwned):
 		f.Code = ExitUnavailable
+	case errors.Is(err, database.ErrFull), errors.Is(err, syscall.ENOSPC):
+		f.Fix = "make room on that disk, or name a place on another one"
 	case errors.Is(err, database.ErrMisnamed):
 		f.Code = ExitUsage
 	case errors.Is(err, database.ErrAbsent):

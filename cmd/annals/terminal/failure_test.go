@@ -1,13 +1,17 @@
 package terminal
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
@@ -113,5 +117,14 @@ func TestNobodyThereAndNobodyAnsweringAreBothUnavailable(t *testing.T) {
 	}
 	if f := ask(); f.Code != ExitUnavailable || !strings.Contains(f.Detail, "no server answers") {
 		t.Errorf("no server: %+v", f)
+	}
+}
+
+func TestADiskThatIsFullSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{database.ErrFull, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}} {
+		if f := AsFailure(fmt.Errorf("write the backup: %w", err)); !strings.Contains(f.Fix, "make room") {
+			t.Errorf("%v: %+v", err, f)
+		}
 	}
 }
