@@ -51,6 +51,7 @@ test-all: go ## Run the slow tests, too, every test on both engines, every bench
 	@$(TEST) $(TESTFLAGS) $(PACKAGES)
 	@scripts/without.sh
 	@$(MAKE) test-clients
+	@$(MAKE) test-mcp
 	@$(MAKE) bench-smoke
 	@$(MAKE) test-deploy
 	@$(MAKE) test-release
@@ -63,7 +64,7 @@ race: go ## Run the tests with the race detector, which needs a C compiler
 trace: go ## Show the functions that one remember and one search execute; UPDATE=1 writes their tables
 	@$(TRACE) $(if $(UPDATE),--update)
 
-test-mcp: build ## Let an MCP client from npm, which it installs, use the server
+test-mcp: build ## Let two MCP clients from npm, which it installs, use the server
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run scripts/mcp.sh
 

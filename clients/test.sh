@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the clients against a server of their own: that their types are those of the API, what they do, and their examples.
-# With the argument generate it writes these types anew instead.
+# Before that, it lints the descriptions of the API. With the argument generate it writes these types anew instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,6 +31,24 @@ done
 [ -n "$url" ] || { say "the server did not start"; exit 1; }
 export ANNALS_SERVER=$url
 
+linters=(@redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3)
+if [ "${1:-}" != generate ]; then
+	if ! [ -e ".tools/lint/${linters[*]//\//+}" ]; then
+		say "installing ${linters[*]} into .tools/lint, once"
+		rm -rf .tools/lint
+		npm install --prefix .tools/lint --no-fund --no-audit --no-save --loglevel=error "${linters[@]}"
+		touch ".tools/lint/${linters[*]//\//+}"
+	fi
+	say "OpenAPI"
+	curl -fsSL "$url/v1/openapi.json" -o "$work/annals.json"
+	curl -fsSL "$url/api/v1/openapi.json" -o "$work/openviking.json"
+	echo 'extends: ["spectral:oas"]' >"$work/spectral.yaml"
+	export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
+	.tools/lint/node_modules/.bin/redocly lint --extends=recommended-strict "$work/annals.json" "$work/openviking.json"
+	.tools/lint/node_modules/.bin/spectral lint --ruleset "$work/spectral.yaml" --fail-severity warn --quiet \
+		"$work/annals.json" "$work/openviking.json"
+fi
+
 cd clients/typescript
 if ! [ node_modules/.package-lock.json -nt package-lock.json ]; then
 	say "installing what the tests need, once"
@@ -50,6 +68,13 @@ export ANNALS_KEY
 say "TypeScript"
 node generate.mjs | diff -u src/openapi.ts - || { say "the API has changed: run clients/test.sh generate"; exit 1; }
 npm test --silent
+
+say "TypeScript, with the AI SDK 6"
+mkdir -p "$work/ai6/node_modules"
+cp -r package.json tsconfig.json src test "$work/ai6"
+ln -s "$PWD"/node_modules/* "$work/ai6/node_modules"
+ln -sfn "$PWD/node_modules/ai6" "$work/ai6/node_modules/ai"
+(cd "$work/ai6" && node node_modules/typescript/bin/tsc && node --test --test-reporter=spec dist/test/ai.test.js)
 for example in examples/*.mjs; do node "$example"; done
 
 cd ../python

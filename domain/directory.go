@@ -44,6 +44,7 @@ type Membership struct {
 type DirectoryMember struct {
 	DisplayName string // empty if it has none, or if it was erased
 	ExternalID  string // by which an identity provider knows it; likewise
+	UserName    string // by which an identity provider calls it; empty if that is the id
 	MemberEntry
 }
 
@@ -170,6 +171,7 @@ type PutMember struct {
 	OfDirectory
 	DisplayName *string // nil to leave it as it is
 	ExternalID  *string // likewise
+	UserName    *string // likewise
 }
 
 // Validate names every bad field at once.
@@ -177,13 +179,14 @@ func (c PutMember) Validate() error {
 	return c.valid(func(p *Problems) {
 		ifSet(c.DisplayName, func(s string) { atMost(p, "display_name", s, maxName) })
 		ifSet(c.ExternalID, func(s string) { atMost(p, "external_id", s, maxName) })
+		ifSet(c.UserName, func(s string) { atMost(p, "user_name", s, maxName) })
 	})
 }
 
 func (c PutMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	_, err := c.entry(dc)
 	added := errors.Is(err, ErrNotFound)
-	if err != nil && !added || !added && c.DisplayName == nil && c.ExternalID == nil {
+	if err != nil && !added || !added && c.DisplayName == nil && c.ExternalID == nil && c.UserName == nil {
 		return nil, err
 	}
 	var before MemberRenamed
@@ -193,9 +196,12 @@ func (c PutMember) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	now := before
 	ifSet(c.DisplayName, func(s string) { now.DisplayName = s })
 	ifSet(c.ExternalID, func(s string) { now.ExternalID = s })
+	ifSet(c.UserName, func(s string) { now.UserName = s })
 	switch {
 	case added:
-		return []Fact{MemberAdded{Member: c.Member, DisplayName: now.DisplayName, ExternalID: now.ExternalID}}, nil
+		return []Fact{MemberAdded{
+			Member: c.Member, DisplayName: now.DisplayName, ExternalID: now.ExternalID, UserName: now.UserName,
+		}}, nil
 	case now == before:
 		return nil, nil
 	}
@@ -208,7 +214,7 @@ func (c OfDirectory) named(dc DecisionContext) MemberRenamed {
 		return f
 	}
 	f, _ := dc.NewestFact(c.Stream(), MemberAdded{}.Name(), "").(MemberAdded)
-	return MemberRenamed{DisplayName: f.DisplayName, ExternalID: f.ExternalID}
+	return MemberRenamed{DisplayName: f.DisplayName, ExternalID: f.ExternalID, UserName: f.UserName}
 }
 
 // DeactivateMember asks to end what a member may do. With Again it asks to end a deactivation.

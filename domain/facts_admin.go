@@ -70,12 +70,14 @@ type MemberAdded struct {
 	Member      Entity `data:"member"`
 	DisplayName string `text:"display_name,omitempty"`
 	ExternalID  string `text:"external_id,omitempty"` // by which an identity provider knows it
+	UserName    string `text:"user_name,omitempty"`   // by which an identity provider calls it, if that is not the id
 }
 
-// MemberRenamed gave a member another display name or external id.
+// MemberRenamed gave a member another display name, external id or user name.
 type MemberRenamed struct {
 	DisplayName string `text:"display_name"`
 	ExternalID  string `text:"external_id,omitempty"`
+	UserName    string `text:"user_name,omitempty"`
 }
 
 // MemberDeactivated ended what a member may do, and what its membership of groups lets it read.

@@ -111,7 +111,7 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// docsAddress stands in the rendered page for the address of this server.
+// docsAddress stands in what is rendered for the address of this server.
 const docsAddress = "http://annals.invalid"
 
 // docsPolicy is the content security policy of the page: it allows the page's own style.
@@ -123,7 +123,7 @@ func docsPolicy(page []byte) string {
 		"'; frame-ancestors 'none'"
 }
 
-// docsAt is the page with the address at which the reader reached the server.
+// docsAt is a page, or the description, with the address at which the reader reached the server.
 func docsAt(page []byte, public string, r *http.Request) []byte {
 	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(cmp.Or(public, serve.AddressOf(r))))
 }
@@ -260,17 +260,22 @@ func render(api *huma.OpenAPI) (p pages, err error) {
 var llms string
 
 func (s *Server) pageRoutes() {
-	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read", "text/plain",
-		s.answerMetrics)
-	s.page("openapi-yaml", "/openapi.yaml", "This description", "application/yaml",
+	s.page("metrics", "/metrics", "Metrics for Prometheus, with the names that the caller may read",
+		"Without a key, metrics with the name of a tenant or a scope are left out.", "text/plain", s.answerMetrics)
+	s.page("openapi-yaml", "/openapi.yaml", "This description", "In OpenAPI 3.1.", "application/yaml",
 		s.described("application/yaml", func(p pages) []byte { return p.yaml }))
-	s.page("openapi-json", "/openapi.json", "This description, as JSON", serve.JSONType,
+	s.page("openapi-json", "/openapi.json", "This description, as JSON", "In OpenAPI 3.1.", serve.JSONType,
 		s.described(serve.JSONType, func(p pages) []byte { return p.json }))
-	s.page("llms", "/llms.txt", "What this server is, for language models", "text/plain", func(e echo.Context) error {
-		return e.String(http.StatusOK, strings.ReplaceAll(llms, "](/", "]("+s.cfg.PublicURL+"/"))
-	})
-	s.page("docs", "/docs", "This description, for people", "text/html", s.docs)
-	s.page("root", "/", "Where to go from here", serve.JSONType, s.root)
+	for _, path := range []string{"/openapi.json", "/openapi.yaml"} { // where other servers have theirs
+		s.echo.GET("/v1"+path, func(e echo.Context) error { return e.Redirect(http.StatusPermanentRedirect, path) })
+	}
+	s.page("llms", "/llms.txt", "What this server is, for language models", "With the requests that they need most.",
+		"text/plain", func(e echo.Context) error {
+			return e.String(http.StatusOK, strings.ReplaceAll(llms, "](/", "]("+s.cfg.PublicURL+"/"))
+		})
+	s.page("docs", "/docs", "This description, for people", "A page of HTML without scripts.", "text/html", s.docs)
+	s.page("root", "/", "Where to go from here",
+		"The version of the server, and the addresses of its descriptions.", serve.JSONType, s.root)
 	root := s.api.Huma.OpenAPI().Paths["/"].Get
 	root.Responses["303"] = &huma.Response{Description: "A browser: to the console or to /docs"}
 }
@@ -299,14 +304,17 @@ func (s *Server) answerMetrics(c echo.Context) error {
 }
 
 // page registers a route that needs no key and is not about knowledge.
-func (s *Server) page(id, path, summary, contentType string, handler echo.HandlerFunc) {
+func (s *Server) page(id, path, summary, doc, contentType string, handler echo.HandlerFunc) {
 	s.api.Huma.OpenAPI().AddOperation(&huma.Operation{
-		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Operation"},
-		Security: []map[string][]string{},
-		Responses: map[string]*huma.Response{"200": {
-			Description: http.StatusText(http.StatusOK),
-			Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},
-		}},
+		OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Description: doc,
+		Tags: []string{"Operation"}, Security: []map[string][]string{},
+		Responses: map[string]*huma.Response{
+			"200": {
+				Description: http.StatusText(http.StatusOK),
+				Content:     map[string]*huma.MediaType{contentType: {Schema: &huma.Schema{}}},
+			},
+			"405": {Ref: "#/components/responses/" + serve.ResponseName(http.StatusMethodNotAllowed)},
+		},
 	})
 	s.echo.GET(path, handler)
 }
@@ -318,7 +326,7 @@ func (s *Server) described(contentType string, page func(pages) []byte) echo.Han
 		if err != nil {
 			return err
 		}
-		return e.Blob(http.StatusOK, contentType, page(p))
+		return e.Blob(http.StatusOK, contentType, docsAt(page(p), s.cfg.PublicURL, e.Request()))
 	}
 }
 

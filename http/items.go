@@ -60,7 +60,10 @@ func (s *Server) knowledgeRoutes() {
 	}, s.overview)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "find", Method: http.MethodGet, Path: serve.ItemPath, Tags: []string{tag},
-		Summary: "Read one item, with how it was found of use", Errors: serve.ReadErrors,
+		Summary: "Read one item, with how it was found of use",
+		Description: "The ETag of the answer is its revision, for If-Match. A forgotten or erased item is " +
+			"answered with 410.",
+		Errors: serve.ReadErrors,
 	}, s.find)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "revise", Method: http.MethodPatch, Path: serve.ItemPath, Tags: []string{tag},
@@ -88,7 +91,8 @@ func (s *Server) knowledgeRoutes() {
 	})
 	serve.ChangeRoute(s.api, true, huma.Operation{
 		OperationID: "supersede", Method: http.MethodPost, Path: serve.ItemPath + "/supersede", Tags: []string{tag},
-		Summary: "Let another item take this one's place",
+		Summary:     "Let another item take this one's place",
+		Description: "The item leaves the answers, and names its successor. Its history stays.",
 	}, func(_ *serve.Call, t domain.Target, in api.Supersession) serve.Validated {
 		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}
 	})
@@ -109,17 +113,23 @@ func (s *Server) feedbackRoutes() {
 	})
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "retract-feedback", Method: http.MethodDelete, Path: serve.ItemPath + "/feedback", Tags: []string{tag},
-		Summary: "Take a vote back", Errors: serve.ChangeErrors,
+		Summary: "Take a vote back",
+		Description: "Named by its event or its trace. With neither, it is the vote of today without a trace. " +
+			"For the voter and for admins.",
+		Errors: serve.ChangeErrors,
 	}, s.retractFeedback)
 	serve.ChangeRoute(s.api, false, huma.Operation{
 		OperationID: "report-stale", Method: http.MethodPost, Path: serve.ItemPath + "/stale", Tags: []string{tag},
-		Summary: "Report that an item is out of date",
+		Summary:     "Report that an item is out of date",
+		Description: "It is found with less confidence and a mark, until somebody confirms it.",
 	}, func(_ *serve.Call, t domain.Target, in api.Reason) serve.Validated {
 		return domain.ReportStale{Target: t, Reason: in.Reason}
 	})
 	serve.ChangeRoute(s.api, false, huma.Operation{
 		OperationID: "confirm", Method: http.MethodPost, Path: serve.ItemPath + "/confirm", Tags: []string{tag},
 		Summary: "Confirm that an item still holds",
+		Description: "Reports of staleness before this one no longer count. With until, the confirmation ends " +
+			"at that time.",
 	}, func(_ *serve.Call, t domain.Target, in api.Confirmation) serve.Validated {
 		return domain.Confirm{Target: t, Until: serve.Value(in.Until), Reason: in.Reason}
 	})
@@ -142,7 +152,9 @@ func (s *Server) relationRoutes() {
 	})
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "unlink", Method: http.MethodDelete, Path: serve.ItemPath + "/relations/{to}", Tags: []string{tag},
-		Summary: "Take a relation back", Errors: serve.ChangeErrors,
+		Summary:     "Take a relation back",
+		Description: "Of both items, only the first is changed. A relation that does not exist is unchanged.",
+		Errors:      serve.ChangeErrors,
 	}, s.unlink)
 }
 

@@ -48,6 +48,7 @@ func description(version string) *huma.OpenAPI {
 			Description: "The memory that an organisation's people and AI agents share, and the record of how it came to be. " +
 				"MCP hosts use it at /mcp (docs/agents.md), and what was written for OpenViking at /api/v1 (docs/openviking.md).",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			Contact: &huma.Contact{Name: "Annals", URL: "https://github.com/annals-kb/annals"},
 		},
 		Tags: []*huma.Tag{
 			{Name: "Knowledge", Description: "Remember, read, revise and forget."},
@@ -56,10 +57,12 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Sessions", Description: "Record conversations and learn from them."},
 			{Name: "Reports", Description: "Who did what, what stands out, and who used it."},
 			{Name: "Erasing", Description: "Destroy what people wrote, for good; and keep it from being destroyed."},
+			{Name: "Proof", Description: "Show that the log was only appended to."},
 			{Name: "Access", Description: "Who may call."},
 			{Name: "Operation", Description: "How the server does."},
 		},
 		Components: components,
+		Servers:    []*huma.Server{{URL: docsAddress}},
 		Security:   []map[string][]string{{"bearer": {}}, {"key": {}}},
 	}
 }

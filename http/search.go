@@ -188,7 +188,9 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 func (s *Server) searchRoute() {
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"Questions"},
-		Summary:     "Search by meaning and by words, nearest scope first",
+		Summary: "Search by meaning and by words, nearest scope first",
+		Description: "Only what you may see is found. Without a context, all of your scopes are searched, and " +
+			"always what is public.",
 		RequestBody: serve.JSONBody[api.Search](s.api, true),
 		Errors:      []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	}, s.search)

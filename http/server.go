@@ -72,9 +72,6 @@ func New(cfg Config) *Server {
 	s.log = visible.Events{Log: cfg.Historian, Watcher: cfg.Watcher, Finder: cfg.Finder, Items: s.items}
 	s.routes()
 	tidy(described.OpenAPI())
-	if cfg.PublicURL != "" {
-		described.OpenAPI().Servers = []*huma.Server{{URL: cfg.PublicURL}}
-	}
 	s.pages = sync.OnceValues(func() (pages, error) { return render(described.OpenAPI()) })
 	s.outer = behind(cfg.PublicURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead || r.URL.RawPath != "" {

@@ -6,19 +6,21 @@ import { pathToFileURL } from "node:url";
 
 const [server, program] = process.argv.slice(2);
 const installed = createRequire(path.resolve(".tools/npm/package.json"));
-const load = (name) => import(pathToFileURL(installed.resolve(`@modelcontextprotocol/sdk/${name}`)));
-const { Client } = await load("client/index.js");
-const { StreamableHTTPClientTransport } = await load("client/streamableHttp.js");
-const { StdioClientTransport } = await load("client/stdio.js");
+const load = (name) => import(pathToFileURL(installed.resolve(`@modelcontextprotocol/${name}`)));
+const older = { ...(await load("sdk/client/index.js")), ...(await load("sdk/client/streamableHttp.js")), ...(await load("sdk/client/stdio.js")) };
+const newer = { ...(await load("client")), ...(await load("client/stdio")) }; // of the second major version
+newer.options = { versionNegotiation: { mode: "auto" } };
 
 const transports = {
-  http: () => new StreamableHTTPClientTransport(new URL(`${server}/mcp?aliases=true`)),
-  stdio: () => new StdioClientTransport({ command: program, args: ["mcp", "--aliases", "--server", server], stderr: "inherit" }),
+  http: (sdk) => new sdk.StreamableHTTPClientTransport(new URL(`${server}/mcp?aliases=true`)),
+  stdio: (sdk) => new sdk.StdioClientTransport({ command: program, args: ["mcp", "--aliases", "--server", server], stderr: "inherit" }),
 };
+const hosts = Object.entries({ older, newer }).flatMap(([age, sdk]) =>
+  Object.entries(transports).map(([kind, transport]) => [`${kind}-${age}`, sdk, transport]));
 
-for (const [name, transport] of Object.entries(transports)) {
-  const host = new Client({ name: "npm", version: "1" });
-  await host.connect(transport());
+for (const [name, sdk, transport] of hosts) {
+  const host = new sdk.Client({ name: "npm", version: "1" }, sdk.options);
+  await host.connect(transport(sdk));
   const call = async (tool, args = {}) => {
     const result = await host.callTool({ name: tool, arguments: args });
     assert.ok(result.content[0].text.length > 0);

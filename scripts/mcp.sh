@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Tests bin/annals with the MCP client from npm that most hosts use, over both transports: on SQLite, and on PostgreSQL
-# within scripts/postgres.sh run. The first run installs the client into .tools/npm.
+# Tests bin/annals with the MCP clients from npm that most hosts use, over both transports: on SQLite, and on PostgreSQL
+# within scripts/postgres.sh run. The first run installs the clients into .tools/npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-sdk=@modelcontextprotocol/sdk@1.32.2
+clients=(@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0)
 
 say() { printf 'mcp.sh: %s\n' "$*" >&2; }
 
-command -v npm >/dev/null || { say "npm is not installed: install Node.js 18 or newer, as with apt-get install nodejs npm"; exit 1; }
-if ! [ -e ".tools/npm/$sdk" ]; then
-	say "installing $sdk into .tools/npm, once"
+command -v npm >/dev/null || { say "npm is not installed: install Node.js 20 or newer, as with apt-get install nodejs npm"; exit 1; }
+if ! [ -e ".tools/npm/${clients[*]//\//+}" ]; then
+	say "installing ${clients[*]} into .tools/npm, once"
 	rm -rf .tools/npm
-	npm install --prefix .tools/npm --no-fund --no-audit --no-save --loglevel=error "$sdk"
-	mkdir -p "$(dirname ".tools/npm/$sdk")" && touch ".tools/npm/$sdk"
+	npm install --prefix .tools/npm --no-fund --no-audit --no-save --loglevel=error "${clients[@]}"
+	touch ".tools/npm/${clients[*]//\//+}"
 fi
 
 work=$(mktemp -d)

@@ -142,12 +142,14 @@ func tracesOf(t *testing.T, databaseURL string) {
 	const imports = "00-2af7651916cd43dd8448eb211c80319c-d7ad6b7169203331-01"
 	var recorded string
 	t.Run("server", func(t *testing.T) { //nolint:paralleltest // it ends, and sends what it has, before the next line
-		url := observed(t, c, databaseURL)
+		url := observed(t, c, databaseURL, "ANNALS_TRACE_URL=https://traces.example/t/{trace_id}?x=1")
 		call(t, "POST", url+"/v1/knowledge", `{"id":"of-alice","type":"strategy","content":"roll back the canary"}`, remembers)
 		call(t, "POST", url+"/v1/search", `{"query":"question about a canary"}`, searches)
 		call(t, "POST", url+"/v1/knowledge", strings.Repeat(`{"type":"tool","content":"a canary"}`+"\n", 300), imports)
 		call(t, "GET", url+"/healthz", "", "")
 		recorded = call(t, "GET", url+"/v1/events?trace_id="+remembers[3:35], "", "")
+		link := `<a href="https://traces.example/t/` + remembers[3:35] + `?x=1">`                               // part: console
+		servertest.Like(t, call(t, "GET", url+"/console/log/1", "", ""), servertest.Containing(link), "a link") // part: console
 	})
 	parent := func(header string) []byte {
 		id, _ := hex.DecodeString(header[36:52])

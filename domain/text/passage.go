@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,18 @@ func Passage(s, query string, sections, maxTokens int) string {
 	clear(p.chosen)
 	p.choose(scores(p.pieces, query), sections, maxTokens)
 	return p.String()
+}
+
+// excerptTokens is the size of an excerpt: a paragraph below its headings.
+const excerptTokens = 200
+
+// Excerpt is what to show of a text that a query found: the section that fits the query best. If the text is hardly
+// longer than an abstract, or shares no word with the query, it is the abstract.
+func Excerpt(content, abstract, query string) string {
+	if Tokens(content) > AbstractTokens {
+		return cmp.Or(Passage(content, query, 1, excerptTokens), abstract)
+	}
+	return abstract
 }
 
 // piece is a part of a section.

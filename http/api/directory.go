@@ -24,6 +24,7 @@ type Membership struct {
 type Member struct {
 	Member        string        `json:"member" example:"user:mia"`
 	DisplayName   string        `json:"display_name,omitempty"`
+	UserName      string        `json:"user_name,omitempty" doc:"By which the identity provider calls it, if that is not the id."`
 	Active        bool          `json:"active"`
 	AddedAt       *time.Time    `json:"added_at,omitempty"`
 	DeactivatedAt *time.Time    `json:"deactivated_at,omitempty"`

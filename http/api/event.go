@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -35,6 +37,14 @@ type Event struct {
 	Confidence       *float64 `json:"confidence,omitempty" doc:"In an item's history: the item's, after it."`
 	ConfidencePolicy string   `json:"confidence_policy,omitempty" example:"half-discounted/1" doc:"In an item's history: the policy that computed the confidence, that of today. When the event was recorded, another may have been in force."`
 	CausedBy         []Cause  `json:"caused_by,omitempty" doc:"In an item's history, and of one event: what caused it, what caused that, and so on back to where it began."`
+}
+
+// TraceAt is where the trace of an event is shown, by an address with {trace_id}; empty without either.
+func (e Event) TraceAt(address string) string {
+	if parts := strings.Split(e.Traceparent, "-"); len(parts) == 4 {
+		return strings.ReplaceAll(address, "{trace_id}", url.PathEscape(parts[1]))
+	}
+	return ""
 }
 
 // Change is what an event changed in one field.

@@ -68,7 +68,9 @@ type connection struct {
 
 // New prepares a client. It sends nothing yet.
 func New(cfg Config) (*Client, error) {
-	base, err := url.Parse(strings.TrimRight(cmp.Or(cfg.Server, DefaultServer), "/"))
+	address, _, _ := strings.Cut(cmp.Or(cfg.Server, DefaultServer), "#")
+	address, _, _ = strings.Cut(address, "?") // has no meaning before a path, and may hold a secret
+	base, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, errors.New("the server's address must be an http:// or https:// URL")
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	OpenLogin func(ctx context.Context, idToken string, ends time.Time) (token string, expires time.Time, err error)
 	// PublicURL is what the addresses of the server begin with. Default: the origin of a request.
 	PublicURL string
+	// TraceURL is the address of a trace, with {trace_id}. Empty to show none.
+	TraceURL string
 	// Version is shown on every page.
 	Version string
 	// Logger logs errors of the console, never what people wrote. Nil for no log.

@@ -185,6 +185,7 @@ type eventPage struct {
 	Text    string
 	Effects []api.Event
 	Next    string     // the cursor of more effects
+	Trace   string     // the address of its trace; empty if it has none
 	Cause   *api.Cause // the event that caused it; nil if none that the caller may see
 }
 
@@ -216,7 +217,7 @@ func readEvent(p *page) (any, error) {
 		return nil, err
 	}
 	e := data.Event
-	data.Data, data.Text = indented(e.Data), indented(e.Text)
+	data.Data, data.Text, data.Trace = indented(e.Data), indented(e.Text), e.TraceAt(p.console.cfg.TraceURL)
 	data.Effects, data.Next, err = pageOf[api.Event](p, url.Values{"limit": {"50"}}, "v1", "events", e.EventID, "effects")
 	if err != nil {
 		return nil, err

@@ -93,7 +93,8 @@ func Routes(a *serve.API, cfg Config) {
 	}, s.openInvitation)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "whoami", Method: http.MethodGet, Path: "/v1/whoami", Tags: tags,
-		Summary: "See as whom the server knows you",
+		Summary:     "See as whom the server knows you",
+		Description: "With your tenant, your role, for whom you act, and the groups to which you belong.",
 	}, s.whoami)
 }
 

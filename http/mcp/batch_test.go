@@ -38,6 +38,19 @@ func TestABatchIsRefused(t *testing.T) {
 	})
 }
 
+func TestAHostThatReadsOnlyJSONIsAnswered(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, accept := range []string{"application/json", "application/json;q=0.9", "", "*/*"} {
+			status, body := w.posted(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Accept: "+accept)
+			if status != http.StatusOK || !strings.Contains(body, `"result"`) {
+				t.Errorf("%s: got %d %s", accept, status, body)
+			}
+		}
+		status, _ := w.posted(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Accept: text/html")
+		same(t, status, http.StatusBadRequest)
+	})
+}
+
 func TestAnIDIsATextOrAWholeNumber(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ping := func(id string) []string {
@@ -51,7 +64,8 @@ func TestAnIDIsATextOrAWholeNumber(t *testing.T) {
 		}
 		for id, want := range map[string]string{
 			"0": `"id":0`, "-7": `"id":-7`, "9007199254740992": `"id":9007199254740992`, `"1.5"`: `"id":"1.5"`,
-			"1.5": `"code":-32600`, "1e3": `"code":-32600`, "9007199254740993": `"code":-32600`, "1e400": `"code":-32600`,
+			"1.5": `"code":-32600`, "1e3": `"code":-32600`, "9007199254740993": `"id":"9007199254740993"`,
+			"-123456789012345678901": `"id":"-123456789012345678901"`, `"9007199254740993"`: `"id":"9007199254740993"`, "1e400": `"code":-32600`,
 		} {
 			answers := ping(id)
 			if len(answers) == 0 {

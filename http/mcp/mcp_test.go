@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/servertest"
 )
@@ -352,6 +355,48 @@ func TestAliasesAnswerAsTheirClientsExpect(t *testing.T) {
 		}
 		w.callOn(host, "openviking_memory_status", nil).ok()
 		w.callOn(host, "retrieve_memory", object{"query": "teal"}).ok()
+	})
+}
+
+func TestResourcesAreListedInPagesWithArchivesLast(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i := range 230 {
+			k := client.Knowledge{
+				Category: "patterns", Content: fmt.Sprintf("# Retry %d\n\nwith jitter", i), URI: fmt.Sprintf("viking://resources/%d.md", i),
+			}
+			if i >= 110 { // the newest
+				k.Tags = client.Tags{"category": {domain.ArchiveTag}}
+			}
+			if _, err := w.api.Remember(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var uris []string
+		pages, params := 0, &sdk.ListResourcesParams{}
+		for ; pages == 0 || params.Cursor != ""; pages++ {
+			listed, err := w.host.ListResources(t.Context(), params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range listed.Resources {
+				uris = append(uris, r.URI)
+				like(t, r.Title, beginning("Retry "))
+			}
+			params.Cursor = listed.NextCursor
+		}
+		same(t, uris[0], "viking://resources/109.md")
+		same(t, uris[109], "viking://resources/0.md")
+		same(t, uris[110], "viking://resources/229.md")
+		same(t, len(uris), 230)
+		if pages < 2 {
+			t.Errorf("all on %d page", pages)
+		}
+		for _, cursor := range []string{"nonsense", "items:nonsense", "archives:nonsense"} {
+			_, err := w.host.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor})
+			if wrong, is := errors.AsType[*jsonrpc.Error](err); !is || wrong.Code != jsonrpc.CodeInvalidParams {
+				t.Errorf("%s: got %v", cursor, err)
+			}
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,46 +18,54 @@ import (
 	"github.com/annals-kb/annals/http/client"
 )
 
-// messageOf decodes a message.
-func messageOf(text []byte) (jsonrpc.Message, *jsonrpc.Error) {
+// messageOf decodes a message. It also returns its text, with ids that fit in no float64 as strings.
+func messageOf(text []byte) (jsonrpc.Message, []byte, *jsonrpc.Error) {
 	if !utf8.Valid(text) || !json.Valid(text) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON in UTF-8"}
+		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "this is not JSON in UTF-8"}
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		return nil, &jsonrpc.Error{
+		return nil, nil, &jsonrpc.Error{
 			Code: jsonrpc.CodeInvalidRequest, Message: "batches are not supported: send the messages one by one",
 		}
 	}
+	text, whole := withExactIDs(text)
 	message, err := jsonrpc.DecodeMessage(text)
-	if err != nil || !hasWholeID(text) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this is not a JSON-RPC 2.0 message"}
+	if err != nil || !whole {
+		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "this is not a JSON-RPC 2.0 message"}
 	}
-	return message, nil
+	return message, text, nil
 }
 
-// hasWholeID tells whether the ids in a message are absent, strings or whole numbers, as the protocol requires. The
-// SDK would answer other numbers with a changed id.
-func hasWholeID(message json.RawMessage) bool {
-	var ids struct {
-		ID     any `json:"id"`
-		Params struct {
-			RequestID any `json:"requestId"`
-		} `json:"params"`
+// withExactIDs is a message whose ids the SDK answers as they are: a whole number that does not fit in a float64 becomes
+// a string. It also tells whether the ids are absent, strings or whole numbers, as the protocol requires.
+func withExactIDs(text []byte) (exact []byte, whole bool) {
+	var message, params map[string]json.RawMessage
+	if json.Unmarshal(text, &message) != nil {
+		return text, true
 	}
-	decoder := json.NewDecoder(bytes.NewReader(message))
-	decoder.UseNumber()
-	if decoder.Decode(&ids) != nil { // params may be an array
-		return true
-	}
-	for _, id := range []any{ids.ID, ids.Params.RequestID} {
-		if number, is := id.(json.Number); is {
-			const exact = 1 << 53
-			if whole, err := number.Int64(); err != nil || whole > exact || whole < -exact {
-				return false
-			}
+	_ = json.Unmarshal(message["params"], &params) // or it is an array
+	whole = true
+	change := func(of map[string]json.RawMessage, name string) (changed bool) {
+		digits := strings.TrimPrefix(string(of[name]), "-")
+		if digits == "" || strings.Trim(digits[:1], "0123456789") != "" { // no number
+			return false
 		}
+		const most = 1 << 53
+		number, err := strconv.ParseInt(string(of[name]), 10, 64)
+		if whole = whole && strings.Trim(digits, "0123456789") == ""; whole && (err != nil || max(number, -number) > most) {
+			of[name], changed = json.RawMessage(strconv.Quote(string(of[name]))), true
+		}
+		return changed
 	}
-	return true
+	changed := change(message, "id")
+	if change(params, "requestId") {
+		message["params"], _ = json.Marshal(params) // it was decoded
+		changed = true
+	}
+	if changed {
+		text, _ = json.Marshal(message)
+	}
+	return text, whole
 }
 
 // requestID is the id of a request that needs an answer; nil for other messages.
@@ -94,13 +103,16 @@ func parseMessages(next http.Handler) http.Handler {
 		} else if err != nil {
 			wrong = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message broke off"}
 		} else {
-			message, wrong = messageOf(body)
+			message, body, wrong = messageOf(body)
 		}
 		if wrong != nil {
 			writeJSON(w, status, append(refusal(nil, wrong), '\n'))
 			return
 		}
 		r = r.Clone(r.Context())
+		if accept := strings.Join(r.Header.Values("Accept"), ","); accept == "" || strings.Contains(accept, "json") {
+			r.Header.Set("Accept", "application/json, text/event-stream") // the SDK wants both, and answers with JSON
+		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		next.ServeHTTP(&jsonErrors{ResponseWriter: w, id: requestID(message)}, r)
 	})
@@ -197,7 +209,7 @@ func requestIDOf(r *http.Request) any {
 	if err != nil || r.Method != http.MethodPost {
 		return nil
 	}
-	message, wrong := messageOf(body)
+	message, _, wrong := messageOf(body)
 	if wrong != nil {
 		return nil
 	}

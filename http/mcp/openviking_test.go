@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,6 +88,60 @@ func TestAHostUsesTheToolsOfAnOpenVikingServer(t *testing.T) {
 			code := w.callOn(host, tool, arguments).refused()
 			if want := map[string]string{"read": "NOT_FOUND", "write": "PERMISSION_DENIED", "add_resource": "PERMISSION_DENIED"}[tool]; want != "" && code != want || want == "" && code != "INVALID_ARGUMENT" {
 				t.Errorf("%s: refused as %s", tool, code)
+			}
+		}
+	})
+}
+
+func TestTheSectionThatMatchedIsShown(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var handbook strings.Builder
+		for _, topic := range strings.Fields("onboarding travel laptops holidays badges parking invoices catering cleaning visitors") {
+			fmt.Fprintf(&handbook, "# About %s\n\nThe office keeps a list of %s. %s\n\n", topic, topic, strings.Repeat("Ask the desk about it. ", 12))
+		}
+		handbook.WriteString("# Chargers\n\nA broken charger is replaced within a day by the workshop on floor seven.\n")
+		kept := w.call("save_knowledge", object{"content": handbook.String(), "type": "definition", "abstract": "The handbook of the office."}).ok()
+		const query, wanted = "who replaces a broken charger", "workshop on floor seven"
+		for host, tool := range map[*sdk.ClientSession]string{w.host: "retrieve_memory", w.byViking(): "find"} {
+			shown := w.callOn(host, tool, object{"query": query, "min_score": 0.01})
+			if tool == "retrieve_memory" {
+				shown = w.callOn(host, tool, object{"query": query})
+			}
+			like(t, shown.text, containing(wanted), tool)
+			like(t, fmt.Sprint(shown.ok()), containing("Chargers:\n"), tool)
+			like(t, shown.text, lacking("parking"), tool)
+		}
+		other := w.call("retrieve_memory", object{"query": "handbook"})
+		like(t, other.text, lacking("charger"), kept)
+	})
+}
+
+func TestEveryArgumentIsDescribed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var undescribed func(at string, schema object) []string
+		undescribed = func(at string, schema object) (all []string) {
+			properties, _ := schema["properties"].(object)
+			for name, property := range properties {
+				if property.(object)["description"] == nil {
+					all = append(all, at+"."+name)
+				}
+				all = append(all, undescribed(at+"."+name, property.(object))...)
+			}
+			if items, is := schema["items"].(object); is {
+				all = append(all, undescribed(at, items)...)
+			}
+			return all
+		}
+		for _, host := range []*sdk.ClientSession{w.host, w.byViking()} {
+			listed, err := host.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range listed.Tools {
+				lacking := append(undescribed("in", tool.InputSchema.(object)), undescribed("out", tool.OutputSchema.(object))...)
+				if len(lacking) > 0 || tool.Title == "" || tool.Description == "" {
+					t.Errorf("%s (%s): %v", tool.Name, tool.Title, lacking)
+				}
 			}
 		}
 	})

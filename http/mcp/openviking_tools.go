@@ -22,9 +22,10 @@ const OpenViking = "openviking"
 // vikingTool is a tool with OpenViking's name, which uses the corresponding route below /api/v1.
 func vikingTool(t tool, description string, schemas map[string]map[string]any, required ...string) tool {
 	t.description, t.finder = description, "find"
+	t.title = strings.ToUpper(t.name[:1]) + strings.ReplaceAll(t.name[1:], "_", " ")
 	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
 		t.input = append(t.input, field{
-			name: argument, schema: schemas[argument], required: slices.Contains(required, argument),
+			name: argument, schema: schemas[argument], description: vikingArguments[argument], required: slices.Contains(required, argument),
 		})
 	}
 	return t
@@ -40,10 +41,39 @@ var (
 	messages = map[string]any{"type": "array", "items": map[string]any{
 		"type": "object", "required": []string{"role", "content"},
 		"properties": map[string]any{
-			"role": map[string]any{"type": "string", "enum": []string{"user", "assistant"}}, "content": aText,
+			"role": map[string]any{
+				"type": "string", "enum": []string{"user", "assistant"}, "description": "Who said it.",
+			},
+			"content": map[string]any{"type": "string", "description": "What was said."},
 		},
 	}}
 )
+
+// vikingArguments describe the arguments by their names.
+var vikingArguments = map[string]string{
+	"query":            "What you want to know, in your own words.",
+	"target_uri":       "Only below this viking:// URI, or these.",
+	"limit":            "At most so many.",
+	"min_score":        "Only hits that score at least this, of 0 to 1. Default: 0.35.",
+	"level":            "Only these levels of detail: 0 abstracts, 1 overviews, 2 whole texts.",
+	"session_id":       "The session in which it is asked.",
+	"uris":             "A viking:// URI, or several.",
+	"uri":              "A viking:// URI.",
+	"offset":           "How many lines to skip. Default: 0.",
+	"recursive":        "true: also what lies in the directories below.",
+	"level_limit":      "At most so many levels below.",
+	"node_limit":       "At most so many lines or files.",
+	"messages":         "What was said, oldest first.",
+	"content":          "The text of the file.",
+	"mode":             "replace, append or create. Default: replace, or create if there is no file.",
+	"wait":             "true: answer when searches can find it.",
+	"path":             "A URL, or a file of the server below a directory that it allows.",
+	"temp_file_id":     "The id of an upload, in place of path.",
+	"description":      "Why it is added.",
+	"to":               "The viking:// URI that it gets. Default: the server's choice.",
+	"pattern":          "What to look for: a regular expression for grep, a pattern such as *.md for glob.",
+	"case_insensitive": "true: capital and small letters are the same.",
+}
 
 func vikingTools() []tool {
 	type schemas = map[string]map[string]any

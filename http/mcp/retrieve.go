@@ -55,10 +55,9 @@ type hit struct {
 const defaultHits = 5
 
 func retrieve(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
-	abstract := int(domain.Abstract)
 	limit := in.number("limit", defaultHits)
 	question := client.Search{
-		Query: in.text("query"), Limit: &limit, Level: &abstract, Context: workOf(ctx).audience, Filter: in.filter(),
+		Query: in.text("query"), Limit: &limit, Context: workOf(ctx).audience, Filter: in.filter(),
 	}
 	category := in.text("category")
 	found := retrieved{
@@ -79,7 +78,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 		for _, h := range answer.Items {
 			if !seen[h.Knowledge.ID] {
 				seen[h.Knowledge.ID] = true
-				found.Results = append(found.Results, hitOf(h))
+				found.Results = append(found.Results, hitOf(h, found.Query))
 			}
 		}
 	}
@@ -95,7 +94,7 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 	return found, found.String(), nil
 }
 
-func hitOf(h client.Hit) hit {
+func hitOf(h client.Hit, query string) hit {
 	k, s := *h.Knowledge, rating(*h.Knowledge)
 	marks := s.Marks()
 	if v := k.Verified; v != nil && v.Overdue && !s.Expired {
@@ -104,10 +103,15 @@ func hitOf(h client.Hit) hit {
 		marks = append(marks, "confirmed by "+v.By+until(v.Until))
 	}
 	var never time.Time
-	marks = append(marks, text.Asides(cmp.Or(k.Abstract, k.Content), *cmp.Or(k.OccurredAt, &never),
+	abstract := cmp.Or(k.Abstract, k.Content)
+	if text.Tokens(abstract) > text.AbstractTokens {
+		abstract = text.Abstract(abstract, text.AbstractTokens)
+	}
+	abstract = text.Excerpt(k.Content, abstract, query)
+	marks = append(marks, text.Asides(abstract, *cmp.Or(k.OccurredAt, &never),
 		*cmp.Or(k.CreatedAt, &never), h.Copies)...)
 	return hit{
-		URI: k.URI, ID: k.ID, Abstract: cmp.Or(k.Abstract, k.Content), Score: h.Score, Category: kindOf(k), Scope: h.Scope,
+		URI: k.URI, ID: k.ID, Abstract: abstract, Score: h.Score, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
 		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified, DisputedBy: s.DisputedBy,

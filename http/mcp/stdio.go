@@ -111,7 +111,7 @@ func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.awaitAnswers(ctx)
 			return nil, next.err
 		case len(bytes.TrimSpace(next.text)) > 0:
-			message, wrong := messageOf(next.text)
+			message, _, wrong := messageOf(next.text)
 			if wrong == nil {
 				wrong = c.accept(message)
 			}

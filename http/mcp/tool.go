@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,7 +48,8 @@ func (t tool) schema() map[string]any {
 		property := map[string]any{"type": f.kind, "description": f.description}
 		switch {
 		case f.schema != nil:
-			property = f.schema
+			property = maps.Clone(f.schema)
+			property["description"] = f.description
 		case f.kind == item || f.kind == id:
 			property["type"] = "string"
 		case f.kind == "strings":
@@ -68,7 +70,7 @@ func (t tool) schema() map[string]any {
 var resultSchema = map[string]any{
 	"type": "object",
 	"properties": map[string]any{
-		"status":   map[string]any{"type": "string", "enum": []string{"ok", "error"}},
+		"status":   map[string]any{"type": "string", "enum": []string{"ok", "error"}, "description": "Whether it was done."},
 		"data":     map[string]any{"type": "object", "description": "What was asked for, if the status is ok."},
 		"redacted": map[string]any{"type": "string", "description": "What was removed before it was stored."},
 		"message":  map[string]any{"type": "string", "description": "What went wrong, if it is not."},

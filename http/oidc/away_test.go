@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -51,6 +52,41 @@ func TestAnIssuerThatIsBackOpensAtOnce(t *testing.T) {
 	}
 	if err := issuer.Ready(t.Context()); err != nil {
 		t.Errorf("it is not ready: %v", err)
+	}
+}
+
+// page is an issuer behind a proxy that answers with pages of its own, and with which status: for its configuration, its
+// keys or both.
+type page struct {
+	next   http.RoundTripper
+	status int
+	only   string
+	text   string
+}
+
+func (p page) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := p.next.RoundTrip(r)
+	if err == nil && strings.Contains(r.URL.Path, p.only) {
+		answer.StatusCode, answer.Status = p.status, http.StatusText(p.status)
+		answer.Body, answer.ContentLength = io.NopCloser(strings.NewReader(p.text)), int64(len(p.text))
+	}
+	return answer, err
+}
+
+func TestAPageOfAnotherIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	for _, only := range []string{"openid-configuration", "keys", ""} {
+		for _, status := range []int{http.StatusOK, http.StatusBadGateway, http.StatusNotFound} {
+			for _, text := range []string{"<p>db01 s3cret</p>", `{"message":"s3cret"}`, `{"keys":"s3cret"}`, `"s3cret"`, `{"keys":[5,"s3cret"]}`} {
+				p := newProvider(t)
+				issuer, _, key := p.timed(t)
+				issuer.hear = page{issuer.hear, status, only, text}
+				_, err := issuer.Principal(t.Context(), key.token(t, p.claims(nil)))
+				if err == nil || strings.Contains(err.Error(), "s3cret") {
+					t.Errorf("%s, %d, %s: %v", only, status, text, err)
+				}
+			}
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (i *Issuer) ready(ctx context.Context) (*keySet, error) {
 }
 
 func (i *Issuer) discover(ctx context.Context) (*keySet, error) {
-	asking := oidc.ClientContext(ctx, &http.Client{Timeout: patience, Transport: i.hear})
+	asking := oidc.ClientContext(ctx, &http.Client{Timeout: patience, Transport: withoutPages{i.hear}})
 	provider, err := oidc.NewProvider(asking, i.cfg.Issuer)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type keySet struct {
 }
 
 func newKeySet(at string, hear http.RoundTripper, now func() time.Time) *keySet {
-	k := &keySet{at: at, pace: newRateLimiter(signingKeys{hear}, now), now: now, read: now()}
+	k := &keySet{at: at, pace: newRateLimiter(signingKeys{withoutPages{hear}}, now), now: now, read: now()}
 	k.set = k.fetch()
 	return k
 }
@@ -143,7 +143,9 @@ func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if json.Unmarshal(body, &set) == nil {
+	if json.Unmarshal(body, &set) != nil {
+		body = nil // errors would quote it
+	} else {
 		set.Keys = slices.DeleteFunc(set.Keys, func(key json.RawMessage) bool { return !isSigningKey(key) })
 		if body, err = json.Marshal(set); err != nil {
 			return nil, err
@@ -163,6 +165,19 @@ func isSigningKey(encoded json.RawMessage) bool {
 	}
 	modulus, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(key.N, "="))
 	return key.Kty != "RSA" || err == nil && new(big.Int).SetBytes(modulus).BitLen() >= shortest
+}
+
+// withoutPages drops the bodies of answers that are no success, which errors would quote: a page of a proxy may have
+// anything.
+type withoutPages struct{ next http.RoundTripper }
+
+func (w withoutPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.next.RoundTrip(r)
+	if err == nil && r.Method == http.MethodGet && status(answer) != nil {
+		err = answer.Body.Close()
+		answer.Body, answer.ContentLength = http.NoBody, 0
+	}
+	return answer, err
 }
 
 // status reports an answer without keys.

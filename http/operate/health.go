@@ -39,11 +39,15 @@ func (s Health) Routes(a *serve.API, _ visible.Events) {
 	unwanted := &huma.Response{Ref: "#/components/responses/" + serve.ResponseName(http.StatusUnprocessableEntity)}
 	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Security: []map[string][]string{},
-		Summary: "Tell whether the process is alive", Responses: map[string]*huma.Response{"422": unwanted},
+		Summary:     "Tell whether the process is alive",
+		Description: "It asks neither the database nor a model, so it answers as long as the process runs.",
+		Responses:   map[string]*huma.Response{"422": unwanted},
 	}, withoutParameters(s.healthy))
 	huma.Register(s.api.Huma, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags, Security: []map[string][]string{},
 		Summary: "Tell whether requests can be answered, and if not, why",
+		Description: "503 names what does not answer, such as the database. It also answers 503 while the " +
+			"server shuts down.",
 		Responses: map[string]*huma.Response{"422": unwanted, "503": {
 			Description: "Not ready, with the reasons",
 			Content:     serve.JSONBody[api.Readiness](s.api, true).Content,

@@ -32,7 +32,7 @@ type PolicyRoom struct{ Policies Policies }
 func (r PolicyRoom) Routes(a *serve.API, _ visible.Events) {
 	s := policies{a.Requiring(r.Policies, "this server keeps no verification policies"), r.Policies}
 	const path = "/v1/verification"
-	tags := []string{"Verification"}
+	tags := a.Tags("Verification", "How often items are verified, and by whom.")
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-policies", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the verification policies",

@@ -40,7 +40,8 @@ func (s Projections) Routes(a *serve.API, _ visible.Events) {
 	refusals := []int{http.StatusNotFound, http.StatusConflict}
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "projections", Method: http.MethodGet, Path: "/v1/projections", Tags: []string{"Questions"},
-		Summary: "See how the projections do",
+		Summary:     "See how the projections do",
+		Description: "Each version with its state, its settings, and how many events it is behind the log.",
 	}, s.listVersions)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "start-rebuild", Method: http.MethodPost, Path: rebuildPath, Tags: tags,

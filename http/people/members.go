@@ -63,7 +63,7 @@ type Room struct {
 // Routes registers the operations.
 func (r Room) Routes(a *serve.API, _ visible.Events) {
 	s := members{a.Requiring(r.Directory, "this server keeps no directory"), r.Directory, r.Keys, r.Items}
-	tags := []string{"Directory"}
+	tags := a.Tags("Directory", "Members, and the groups to which they belong.")
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-members", Method: http.MethodGet, Path: "/v1/directory", Tags: tags,
 		Summary: "List the members of a kind", Description: "In the order of their names.",
@@ -161,7 +161,7 @@ func (s members) named(
 		members, err := s.directory.Members(ctx, tenant, in.Kind, after, page)
 		for _, m := range members {
 			after = m.Member
-			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName), searched) {
+			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName+"\n"+m.UserName), searched) {
 				found = append(found, m)
 			}
 		}
@@ -174,7 +174,8 @@ func (s members) named(
 // memberOf shows a member with what it belongs to, or with its direct groups.
 func memberOf(m domain.DirectoryMember, all []domain.Belonging) api.Member {
 	shown := api.Member{
-		Member: string(m.Member), DisplayName: m.DisplayName, Active: m.Active(), AddedAt: serve.Time(m.AddedAt),
+		Member: string(m.Member), DisplayName: m.DisplayName, UserName: m.UserName, Active: m.Active(),
+		AddedAt:       serve.Time(m.AddedAt),
 		DeactivatedAt: serve.Time(m.DeactivatedAt), Groups: BelongingsOf(all),
 	}
 	if all == nil {

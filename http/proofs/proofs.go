@@ -74,7 +74,8 @@ func (s Room) Routes(a *serve.API, events visible.Events) {
 	}, s.inclusion)
 	serve.Handle(a, huma.Operation{
 		OperationID: "log-consistency", Method: http.MethodGet, Path: "/v1/log/consistency", Tags: tags,
-		Summary: "Prove that the log was only appended to between two checkpoints",
+		Summary:     "Prove that the log was only appended to between two checkpoints",
+		Description: "annals verify checks the answer, as it is.",
 	}, s.consistency)
 	serve.Handle(a, huma.Operation{
 		OperationID: "export-log", Method: http.MethodGet, Path: "/v1/log/export", Tags: tags,

@@ -86,7 +86,9 @@ func (s Record) Routes(a *serve.API, events visible.Events) {
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "history", Method: http.MethodGet, Path: serve.ItemPath + "/history", Tags: []string{"Knowledge"},
 		Summary: "Read what happened to an item, oldest first",
-		Errors:  []int{http.StatusBadRequest, http.StatusNotFound},
+		Description: "In pages, each event with who recorded it and when. Texts that were erased are marked as " +
+			"such.",
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	}, s.history)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "log-protections", Method: http.MethodGet, Path: "/v1/log/protections", Tags: []string{"Proof"},

@@ -1,8 +1,10 @@
 package scim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -20,16 +22,17 @@ const why = "the identity provider did so, by SCIM"
 
 // state is what a provider can change of a member.
 type state struct {
-	of             *kind
-	member         domain.Entity
-	name, external string
-	active         bool
-	members, users map[domain.Entity]bool // of a group; all that there are
-	whole          bool                   // a resource is applied, in which attributes of others are ignored
+	of     *kind
+	member domain.Entity
+	active bool
+
+	name, external, user string
+	members, users       map[domain.Entity]bool // of a group; all that there are
+	whole                bool                   // a resource is applied, in which attributes of others are ignored
 }
 
 func stateOf(k *kind, m domain.DirectoryMember, all []domain.DirectoryMember) state {
-	s := state{of: k, member: m.Member, name: m.DisplayName, external: m.ExternalID, active: m.Active()}
+	s := state{of: k, member: m.Member, name: m.DisplayName, external: m.ExternalID, user: userName(m), active: m.Active()}
 	s.members, s.users = map[domain.Entity]bool{}, map[domain.Entity]bool{}
 	for _, u := range all {
 		s.users[u.Member] = true
@@ -68,6 +71,9 @@ func (s Server) change(c *call, k *kind) error {
 	if err != nil {
 		return err
 	}
+	if err := s.unchanged(c, k, m); err != nil {
+		return err
+	}
 	all, err := people.All(c, s.Directory, c.by.Tenant, k.around...)
 	if err != nil {
 		return err
@@ -84,6 +90,12 @@ func (s Server) change(c *call, k *kind) error {
 			return err
 		}
 	}
+	if !strings.EqualFold(after.user, before.user) && status != http.StatusCreated {
+		known, err := people.All(c, s.Directory, c.by.Tenant, domain.User)
+		if err := errors.Join(err, free(known, after.user)); err != nil {
+			return err
+		}
+	}
 	if err := s.record(c, before, after, nil); err != nil {
 		return err
 	}
@@ -95,13 +107,17 @@ func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, err
 	body, _ := sent.(map[string]any)
 	attribute := map[*kind]string{users: "userName", groups: "displayName"}[k]
 	name, _ := body[attribute].(string)
-	if m.Member = domain.Entity(domain.User + ":" + name); k == groups {
-		m.Member = groupFor(body["externalId"], name)
-	}
-	if _, err := domain.ParseEntity(string(m.Member)); err != nil || name == "" {
-		return m, word("invalidValue").is("%s must be 1 to 128 of A-Z a-z 0-9 . _ @ -", attribute)
+	if domain.IsBlank(name) {
+		return m, word("invalidValue").is("%s must not be empty", attribute)
 	}
 	known, err := people.All(c, s.Directory, c.by.Tenant, k.of...)
+	if err != nil {
+		return m, err
+	}
+	if m.Member = groupFor(body["externalId"], name); k == users {
+		m.Member = userFor(known, name)
+		err = free(known, name)
+	}
 	if err != nil {
 		return m, err
 	}
@@ -116,6 +132,37 @@ func (s Server) begin(c *call, k *kind, sent any) (m domain.DirectoryMember, err
 	return m, nil
 }
 
+// userName is what a provider calls a user.
+func userName(m domain.DirectoryMember) string { return cmp.Or(m.UserName, m.Member.ID()) }
+
+// free refuses a user name that a member has.
+func free(known []domain.DirectoryMember, name string) error {
+	for _, m := range known {
+		if m.Member.Kind() == domain.User && strings.EqualFold(userName(m), name) {
+			return domain.Refuse(domain.ErrTaken, "%s has this userName", m.Member)
+		}
+	}
+	return nil
+}
+
+// userFor is the id of a new user: the user name, or a hash of it if it has other characters or was that of another
+// user before.
+func userFor(known []domain.DirectoryMember, name string) domain.Entity {
+	user, err := domain.ParseEntity(domain.User + ":" + name)
+	if err != nil || slices.ContainsFunc(known, func(m domain.DirectoryMember) bool {
+		return strings.EqualFold(string(m.Member), string(user))
+	}) {
+		return hashed(domain.User+":user-", strings.ToLower(name))
+	}
+	return user
+}
+
+// hashed is an entity that is named by the hash of a name.
+func hashed(prefix, name string) domain.Entity {
+	sum := sha256.Sum256([]byte(name))
+	return domain.Entity(prefix + hex.EncodeToString(sum[:8]))
+}
+
 // groupFor names a new group like the claims of tokens do: by its id, or else by its name, at the provider.
 func groupFor(externalID any, name string) domain.Entity {
 	external, _ := externalID.(string)
@@ -124,8 +171,7 @@ func groupFor(externalID any, name string) domain.Entity {
 			return team
 		}
 	}
-	sum := sha256.Sum256([]byte(name))
-	return domain.Entity(domain.Team + ":group-" + hex.EncodeToString(sum[:8]))
+	return hashed(domain.Team+":group-", name)
 }
 
 func (s *state) apply(o operation) error {
@@ -183,8 +229,13 @@ func (s *state) set(op, path string, value any) error {
 			}
 		}
 		s.active = is
-	case "username", "id", "groups":
-		if s.whole && attribute != "username" {
+	case "username":
+		if domain.IsBlank(text) {
+			return word("invalidValue").is("userName must be a text that is not empty")
+		}
+		s.user = text
+	case "id", "groups":
+		if s.whole {
 			return nil
 		} else if text == "" || !strings.EqualFold(text, s.member.ID()) && text != string(s.member) {
 			return word("mutability").is("%s cannot be changed", path)
@@ -236,6 +287,12 @@ func (s Server) record(c *call, before, after state, leaving []domain.Membership
 	if after.external != before.external {
 		put.ExternalID = &after.external
 	}
+	if after.user != before.user {
+		put.UserName = new("") // the id
+		if after.user != after.member.ID() {
+			put.UserName = &after.user
+		}
+	}
 	if err := put.Validate(); err != nil {
 		return err
 	}
@@ -269,6 +326,9 @@ func (s Server) record(c *call, before, after state, leaving []domain.Membership
 func (s Server) remove(c *call, k *kind) error {
 	m, err := s.find(c, k)
 	if err != nil {
+		return err
+	}
+	if err := s.unchanged(c, k, m); err != nil {
 		return err
 	}
 	var members []domain.DirectoryMember

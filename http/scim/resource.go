@@ -2,6 +2,9 @@ package scim
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,26 +53,56 @@ type resource map[string]any
 func (k *kind) resourceOf(c *call, m domain.DirectoryMember, all []domain.DirectoryMember) resource {
 	at := c.base + Path + k.name + "s/" + url.PathEscape(string(m.Member))
 	r := resource{
-		"schemas": []string{k.schema}, "id": string(m.Member), "displayName": cmp.Or(m.DisplayName, m.Member.ID()),
-		"meta": resource{"resourceType": k.name, "location": at, "created": m.AddedAt.UTC().Format(time.RFC3339)},
+		"schemas": []string{k.schema}, "id": string(m.Member), "displayName": cmp.Or(m.DisplayName, userName(m)),
 	}
 	if m.ExternalID != "" {
 		r["externalId"] = m.ExternalID
 	}
 	if k == users {
-		r["userName"], r["active"] = m.Member.ID(), m.Active()
-	}
-	if !k.withMembers(c) {
-		return r
-	}
-	members := []resource{}
-	for _, u := range all {
-		if u.RoleIn(m.Member) != "" {
-			members = append(members, resource{"value": string(u.Member), "display": u.DisplayName})
+		r["userName"], r["active"] = userName(m), m.Active()
+	} else if k.withMembers(c) {
+		members := []resource{}
+		for _, u := range all {
+			if u.RoleIn(m.Member) != "" {
+				members = append(members, resource{"value": string(u.Member), "display": u.DisplayName})
+			}
 		}
+		r["members"] = members
 	}
-	r["members"] = members
+	meta := resource{"resourceType": k.name, "location": at, "created": m.AddedAt.UTC().Format(time.RFC3339)}
+	if k == users || k.withMembers(c) { // what is not shown may have changed
+		content, _ := json.Marshal(r) // texts can always be encoded
+		sum := sha256.Sum256(content)
+		meta["version"] = `"` + hex.EncodeToString(sum[:8]) + `"`
+	}
+	r["meta"] = meta
 	return r
+}
+
+// versionOf is the version of a resource, which is its ETag.
+func versionOf(r resource) string {
+	version, _ := r["meta"].(resource)["version"].(string)
+	return version
+}
+
+// unchanged refuses a change of a resource that has another version than those that the request names.
+func (s Server) unchanged(c *call, k *kind, m domain.DirectoryMember) error {
+	if c.r.Header.Get("If-Match") == "" {
+		return nil
+	}
+	members, err := s.usersIn(c, m.Member)
+	if err == nil && !c.names("If-Match", versionOf(k.resourceOf(c, m, members))) {
+		err = domain.Refuse(domain.ErrPrecondition, "the %s has changed since it was read", k.name)
+	}
+	return err
+}
+
+// names tells whether a header has a version, or stands for any.
+func (c *call) names(header, version string) bool {
+	return slices.ContainsFunc(strings.Split(c.r.Header.Get(header), ","), func(tag string) bool {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		return tag == "*" || version != "" && tag == version
+	})
 }
 
 // withMembers tells whether resources are shown with their members, which providers exclude as a rule.
@@ -110,6 +143,13 @@ func (s Server) show(c *call, k *kind, status int) error {
 	}
 	r := k.resourceOf(c, m, members)
 	c.w.Header().Set("Location", r["meta"].(resource)["location"].(string))
+	if version := versionOf(r); version != "" {
+		c.w.Header().Set("ETag", version)
+		if c.r.Method == http.MethodGet && c.names("If-None-Match", version) {
+			c.w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
 	return c.send(status, r)
 }
 

@@ -266,7 +266,10 @@ func TestABadRequestChangesNothing(t *testing.T) {
 			{"PATCH", "Users/user:mia", ops(good, object{"op": "move", "path": "active"}), 400, "invalidSyntax", "op"},
 			{"PATCH", "Users/user:mia", ops(good, object{"op": "remove"}), 400, "noTarget", "path"},
 			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "active", "value": "perhaps"}), 400, "invalidValue", "active"},
-			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "userName", "value": "zoe"}), 400, "mutability", "userName"},
+			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "id", "value": "user:zoe"}), 400, "mutability", "id"},
+			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "userName", "value": "Ann"}), 409, "uniqueness", "user:ann"},
+			{"PATCH", "Users/user:mia", ops(good, object{"op": "remove", "path": "userName"}), 400, "invalidValue", "userName"},
+			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "userName", "value": strings.Repeat("x", 300)}), 400, "invalidValue", "user_name"},
 			{"PATCH", "Users/user:mia", ops(good, object{"op": "replace", "path": "externalId", "value": strings.Repeat("x", 300)}), 400, "invalidValue", "external_id"},
 			{"PATCH", "Groups/team:pay", ops(good, object{"op": "add", "path": "members", "value": value("user:mia", "user:zoe")}), 400, "invalidValue", "members"},
 			{"PATCH", "Groups/team:pay", ops(good, object{"op": "add", "path": "members", "value": value("user:mia", "user:ann")}), 409, "", "user:ann is deactivated"},
@@ -277,9 +280,9 @@ func TestABadRequestChangesNothing(t *testing.T) {
 			{"PATCH", "Users/team:pay", ops(good), 404, "", "User"},
 			{"PATCH", "Users/user:mia", "[", 400, "invalidSyntax", "JSON"},
 			{"PATCH", "Users/user:mia", object{}, 400, "invalidSyntax", "Operations"},
-			{"PUT", "Users/user:mia", object{"userName": "zoe", "displayName": "Zoe"}, 400, "mutability", "userName"},
+			{"PUT", "Users/user:mia", object{"userName": "ann", "displayName": "Zoe"}, 409, "uniqueness", "user:ann"},
 			{"POST", "Users", object{"displayName": "Zoe"}, 400, "invalidValue", "userName"},
-			{"POST", "Users", object{"userName": "zoe#EXT#@example.com"}, 400, "invalidValue", "A-Z"},
+			{"POST", "Users", object{"userName": " "}, 400, "invalidValue", "userName"},
 			{"GET", "Users?filter=" + url.QueryEscape(`shoeSize eq "7"`), nil, 400, "invalidFilter", "shoeSize"},
 			{"GET", "Users?filter=userName", nil, 400, "invalidFilter", "filter"},
 			{"GET", "Users?count=few", nil, 400, "invalidValue", "count"},
@@ -295,6 +298,82 @@ func TestABadRequestChangesNothing(t *testing.T) {
 		servertest.Same(w.t, w.position(), before)
 		w.as(w.give("user:mia", "member"), "GET", scim.Path+"Users", nil, 403)
 		w.as("annals_wrong", "GET", scim.Path+"Users", nil, 401)
+	})
+}
+
+func TestAUserKeepsTheirIDUnderAnotherName(t *testing.T) {
+	each(t, func(w *world) {
+		w.ask("POST", "Users", entraUser("mia", "1"), 201)
+		key := w.give("user:mia", "member")
+		w.as(key, "POST", "/v1/knowledge", object{"type": "plan", "content": "Ask before you deploy", "id": "hers"}, 201)
+		for i, name := range []string{"mia.chen@example.com", "Mia.Chen@example.com", "m+chen@example.com", "mia"} {
+			changed := w.twice("PATCH", "Users/user:mia", ops(object{"op": "Replace", "path": "userName", "value": name}))
+			servertest.Like(w.t, changed, object{"id": "user:mia", "userName": name})
+			servertest.Like(w.t, w.found("Users", fmt.Sprintf("userName eq %q", name)), []string{"user:mia"}, i)
+		}
+		servertest.Like(w.t, w.twice("PUT", "Users/user:mia", object{"userName": "mia.c", "displayName": "Mia"}), object{"userName": "mia.c"})
+		_, me := w.as(key, "GET", "/v1/whoami", nil, 200)
+		servertest.Like(w.t, me, object{"subject": "user:mia"})
+		_, history := w.as(rootKey, "GET", "/v1/events?stream=user:mia", nil, 200)
+		for _, name := range []string{"mia.chen@example.com", "m+chen@example.com", "mia.c"} {
+			servertest.Like(w.t, fmt.Sprint(history), servertest.Containing("user_name:"+name))
+		}
+		_, listed := w.as(rootKey, "GET", "/v1/directory/user:mia", nil, 200)
+		servertest.Like(w.t, listed, object{"member": "user:mia", "user_name": "mia.c"})
+
+		another := w.ask("POST", "Users", entraUser("mia", "2"), 201) // the name is free, the id is not
+		servertest.Like(w.t, another, object{"userName": "mia", "id": servertest.Beginning("user:user-")})
+		w.ask("POST", "Users", entraUser("MIA", "3"), 409)
+		w.ask("PATCH", "Users/user:mia", ops(object{"op": "replace", "path": "userName", "value": "mia"}), 409)
+	})
+}
+
+func TestGuestsHaveAStableID(t *testing.T) {
+	each(t, func(w *world) {
+		for _, name := range []string{
+			"lee_gmail.com#EXT#@contoso.onmicrosoft.com", "lee+test@example.com", "李@example.com", "o'neill@example.com", strings.Repeat("x", 200),
+		} {
+			made := w.ask("POST", "Users", object{"userName": name, "externalId": "7"}, 201)
+			servertest.Like(w.t, made, object{"userName": name, "displayName": name, "id": servertest.Beginning("user:user-")})
+			id := made["id"].(string)
+			servertest.Like(w.t, w.ask("POST", "Users", object{"userName": strings.ToUpper(name)}, 409), object{"scimType": "uniqueness"})
+			servertest.Like(w.t, w.found("Users", fmt.Sprintf("userName eq %q", name)), []string{id})
+			servertest.Like(w.t, w.twice("PATCH", "Users/"+id, ops(object{"op": "replace", "path": "displayName", "value": "Lee"})), object{"id": id, "userName": name})
+			w.ask("DELETE", "Users/"+id, nil, 204)
+		}
+	})
+}
+
+func TestAChangeOfAnotherVersionIsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		w.ask("POST", "Users", entraUser("mia", "1"), 201)
+		w.ask("POST", "Users", entraUser("ann", "2"), 201)
+		w.ask("POST", "Groups", object{"displayName": "pay"}, 201)
+		send := func(method, path string, body any, status int, header string) http.Header {
+			w.t.Helper()
+			got, answered, read := servertest.Send(w.t, http.DefaultClient,
+				servertest.Request(w.t, method, w.url+scim.Path+path, body, "Authorization: Bearer "+w.key, header))
+			if got != status {
+				w.t.Fatalf("%s %s, %s: got %d, want %d\n%s", method, path, header, got, status, read)
+			}
+			return answered
+		}
+		rename := ops(object{"op": "replace", "path": "displayName", "value": "Another"})
+		join := ops(object{"op": "add", "path": "members", "value": value("user:ann")})
+		for path, change := range map[string]any{"Users/user:mia": rename, "Groups/team:pay": join} {
+			old := send("GET", path, nil, 200, "X: x").Get("ETag")
+			servertest.Like(w.t, w.ask("GET", path, nil, 200)["meta"], object{"version": old})
+			servertest.Same(w.t, send("GET", path, nil, 304, "If-None-Match: W/"+old).Get("ETag"), old)
+			now := send("PATCH", path, change, 200, "If-Match: "+old).Get("ETag")
+			if now == old || old == "" {
+				w.t.Errorf("%s: the version is still %q", path, now)
+			}
+			for _, method := range []string{"PATCH", "PUT", "DELETE"} {
+				send(method, path, rename, 412, "If-Match: "+old)
+			}
+			send("GET", path, nil, 200, "If-None-Match: "+old)
+			send("DELETE", path, nil, 204, "If-Match: W/"+now)
+		}
 	})
 }
 

@@ -62,6 +62,15 @@ func ResponseName(status int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(http.StatusText(status), " ", ""), "-", "")
 }
 
+// Tags are those of operations with one tag. It is declared with what the operations are about.
+func (a *API) Tags(name, about string) []string {
+	all := a.Huma.OpenAPI()
+	if !slices.ContainsFunc(all.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
+		all.Tags = append(all.Tags, &huma.Tag{Name: name, Description: about})
+	}
+	return []string{name}
+}
+
 // Bodies documents a request body by an example of its type in each format.
 func Bodies(a *API, required bool, formats map[string]any) *huma.RequestBody {
 	documented := &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{}}

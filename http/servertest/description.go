@@ -98,7 +98,8 @@ func (d *Description) hold(t *testing.T, request *http.Request, a *Answer) {
 	t.Helper()
 	path, method := d.operation(request)
 	if path == "" {
-		if a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {
+		moved := a.Status == http.StatusPermanentRedirect
+		if !moved && a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {
 			t.Errorf("%s: %d, though there is no such operation", a.What, a.Status)
 		}
 		return

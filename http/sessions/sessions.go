@@ -73,13 +73,18 @@ func (r Room) Routes(a *serve.API, _ visible.Events) {
 	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "open-session", Method: http.MethodPost, Path: all, Tags: tags, DefaultStatus: http.StatusCreated,
 		Summary: "Open a session",
+		Description: "Its messages are recorded as they are said. Knowledge is learned from them when it is " +
+			"committed.",
 	}, s.openSession)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "sessions", Method: http.MethodGet, Path: all, Tags: tags,
-		Summary: "List sessions, in the order of their ids",
+		Summary:     "List sessions, in the order of their ids",
+		Description: "Yours, or those of the owner that is named.",
 	}, s.sessions)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "session", Method: http.MethodGet, Path: one, Tags: tags, Summary: "Read a session with its messages",
+		Description: "The messages that are in no archive, oldest first, and how many items were learned from " +
+			"the others.",
 		Errors: []int{http.StatusNotFound},
 	}, s.session)
 	serve.HandleBody(s.api, true, huma.Operation{
@@ -95,7 +100,8 @@ func (r Room) Routes(a *serve.API, _ visible.Events) {
 	}, s.commitSession)
 	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "retry-extraction", Method: http.MethodPost, Path: one + "/retry", Tags: tags,
-		Summary: "Try failed extractions of a session again",
+		Summary:     "Try failed extractions of a session again",
+		Description: "Failed extractions are also repeated by the server itself, at growing intervals.",
 	}, s.retryExtraction)
 	serve.HandleBody(s.api, false, huma.Operation{
 		OperationID: "delete-session", Method: http.MethodDelete, Path: one, Tags: tags,
@@ -104,11 +110,13 @@ func (r Room) Routes(a *serve.API, _ visible.Events) {
 	}, s.deleteSession)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "tasks", Method: http.MethodGet, Path: "/v1/tasks", Tags: tags,
-		Summary: "List extraction tasks, newest first",
+		Summary:     "List extraction tasks, newest first",
+		Description: "A task extracts knowledge from one archive. The list says what came of it.",
 	}, s.tasks)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "task", Method: http.MethodGet, Path: "/v1/tasks/{id}", Tags: tags, Summary: "Read an extraction task",
-		Errors: []int{http.StatusNotFound},
+		Description: "With its status, and what became of each lesson.",
+		Errors:      []int{http.StatusNotFound},
 	}, s.task)
 }
 

@@ -28,13 +28,17 @@ func (s subscriptions) deliveryRoutes(tags []string) {
 	}, s.deliveries)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "replay-deliveries", Method: http.MethodPost, Path: subscriptionPath + "/replay", Tags: tags,
-		Summary: "Make all dead deliveries again", Errors: []int{http.StatusConflict, http.StatusNotFound},
+		Summary:     "Make all dead deliveries again",
+		Description: "Dead are those that failed for good. The answer counts them.",
+		Errors:      []int{http.StatusConflict, http.StatusNotFound},
 	}, func(ctx context.Context, c *serve.Call, in *subscriptionInput) (*serve.Output[api.Replay], error) {
 		return s.replay(ctx, c, &replayInput{ID: in.ID})
 	})
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "replay-delivery", Method: http.MethodPost, Path: subscriptionPath + "/deliveries/{event_id}/replay",
-		Tags: tags, Summary: "Make a delivery again", Errors: []int{http.StatusConflict, http.StatusNotFound},
+		Tags: tags, Summary: "Make a delivery again",
+		Description: "Whatever its state. If the event has no delivery to this webhook, the answer is 409.",
+		Errors:      []int{http.StatusConflict, http.StatusNotFound},
 	}, s.replay)
 }
 

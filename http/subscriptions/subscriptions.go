@@ -71,7 +71,7 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 		a.Requiring(r.Subscriptions, "this server keeps no subscriptions"), r.Subscriptions, events, r.Feeds,
 		serve.NewLimiter(.1, 5),
 	}
-	tags := []string{"Subscriptions"}
+	tags := a.Tags("Subscriptions", "Follow what happens, by a feed or a webhook.")
 	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "subscribe", Method: http.MethodPost, Path: subscriptionsPath, Tags: tags,
 		DefaultStatus: http.StatusCreated, Summary: "Follow a scope, an item, a tag or a search",
@@ -80,7 +80,9 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 	}, s.subscribe)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "list-subscriptions", Method: http.MethodGet, Path: subscriptionsPath, Tags: tags,
-		Summary: "List your subscriptions", Errors: []int{http.StatusBadRequest},
+		Summary:     "List your subscriptions",
+		Description: "Those that you or the entity for which you act subscribed to, with their state.",
+		Errors:      []int{http.StatusBadRequest},
 	}, s.list)
 	serve.Lookup(s.api, huma.Operation{
 		OperationID: "find-subscription", Method: http.MethodGet, Path: subscriptionPath, Tags: tags,
@@ -102,7 +104,8 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 			domain.SubscriptionPaused{Cause: domain.CauseAsked},
 		},
 		{
-			http.MethodPost, subscriptionPath + "/resume", "resume-subscription", "End a pause", "",
+			http.MethodPost, subscriptionPath + "/resume", "resume-subscription", "End a pause",
+			"Events from now on are delivered again, and pending deliveries go on.",
 			domain.SubscriptionResumed{},
 		},
 		{

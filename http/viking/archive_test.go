@@ -47,12 +47,16 @@ func (w *world) reads(uri, want string) {
 
 func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 	each(t, open, func(t *testing.T, w *world) {
+		license := "# Terms\n\n" + strings.Repeat("You may use, copy and change it.\n\n## More\n\n", 1000)
 		archive := zipped(t,
 			entry{"docs/", ""},
 			entry{"docs/guide.md", "# Guide\n\nPin chromedriver."},
 			entry{"docs/übersicht.txt", "\xfcber alle"},
 			entry{"docs/wide.txt", "\xff\xfew\x00i\x00d\x00e\x00"},
 			entry{"README", "Read me first."},
+			entry{"Dockerfile", "FROM debian\n"},
+			entry{"docs/Makefile", "all:\n\tgo build\n"},
+			entry{"LICENSE", license},
 			entry{`.\cmd\main.v2.go`, "package main"},
 			entry{"\xd6\xb8\xc4\xcf.csv", "a,b"},
 			entry{"empty.txt", ""},
@@ -88,7 +92,8 @@ func TestAnUploadedArchiveIsADirectory(t *testing.T) {
 		for name, says := range map[string]string{
 			"cmd/main.v2.go": "package main", "指南.csv": "a,b",
 			"docs/guide/guide.md": "# Guide\n\nPin chromedriver.", "docs/übersicht.txt": "über alle", "docs/wide.txt": "wide",
-			"README/README.md": "Read me first.", "empty.txt": "",
+			"README": "Read me first.", "empty.txt": "", "Dockerfile": "FROM debian\n", "docs/Makefile": "all:\n\tgo build\n",
+			"LICENSE": license,
 		} {
 			w.reads(root+"/"+name, says)
 		}

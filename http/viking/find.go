@@ -169,7 +169,7 @@ func (s finder) grouped(
 		return findResult{}, err
 	}
 	others, err := s.tree.related(ctx, q, items...)
-	result := groupByType(found, targets, others)
+	result := groupByType(found, in.Query, targets, others)
 	result.Warning = warning
 	return result, err
 }
@@ -234,11 +234,11 @@ func (s finder) toSearch(q *query, in findRequest) (domain.Search, []address, er
 	})
 }
 
-// groupByType groups hits by context type and keeps their order. Others are related items.
-func groupByType(hits []scored, targets []address, others map[string]*domain.Knowledge) findResult {
+// groupByType groups the hits of a query by context type and keeps their order. Others are related items.
+func groupByType(hits []scored, query string, targets []address, others map[string]*domain.Knowledge) findResult {
 	result := findResult{Memories: []match{}, Resources: []match{}, Skills: []match{}, Total: len(hits)}
 	for _, hit := range hits {
-		m := matchOf(hit.Found, targets, others)
+		m := matchOf(hit.Found, query, targets, others)
 		m.Score = hit.shown
 		switch hit.Knowledge.ContextType {
 		case domain.Skill:
@@ -254,12 +254,13 @@ func groupByType(hits []scored, targets []address, others map[string]*domain.Kno
 	return result
 }
 
-func matchOf(hit domain.Found, targets []address, others map[string]*domain.Knowledge) match {
+func matchOf(hit domain.Found, query string, targets []address, others map[string]*domain.Knowledge) match {
 	k := hit.Knowledge
 	uri := domain.URI(k.Text.URI)
 	m := match{
 		ContextType: string(k.ContextType), URI: formatPlace(uri, placeOf(k), targets), Level: int(uri.Level()),
-		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{}, Abstract: abstractOf(k),
+		Category: string(cmp.Or(k.Category, uri.Category())), Relations: []toward{},
+		Abstract:   text.Excerpt(k.Text.Content, abstractOf(k), query),
 		Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful, Stale: k.Stale.Reporters,
 		Contested: k.Rating().Contested(), DisputedBy: k.DisputedBy, Expired: k.Expired, Superseded: k.SupersededBy,
 		Copies: hit.Copies,

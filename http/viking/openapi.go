@@ -1,6 +1,7 @@
 package viking
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // examplesJSON has one request of each route, and what a server answered. See cmd/annals,
@@ -34,12 +37,36 @@ type example struct {
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // description answers with the OpenAPI description of these routes, rendered on the first request.
-func description(version string) handler {
+func description(version, public string) handler {
 	document := sync.OnceValues(func() ([]byte, error) { return describe(version) })
-	return func(context.Context, *query) (any, error) {
+	return func(_ context.Context, q *query) (any, error) {
 		body, err := document()
+		body = bytes.ReplaceAll(body, []byte(anyServer), []byte(cmp.Or(public, serve.AddressOf(q.request))))
 		return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: body}, err
 	}
+}
+
+// anyServer stands in the description for the address of this server.
+const anyServer = "http://annals.invalid"
+
+// tags say what routes are about, by the name below /api/v1.
+var tags = [][2]string{
+	{"admin", "Accounts, users and their keys."}, {"content", "Read and write what lies at a URI."},
+	{"debug", "How the server does, for its developers."}, {"fs", "Directories and what lies in them."},
+	{"observer", "How the parts of the server do."}, {"relations", "Links between items."},
+	{"resources", "Add files and addresses."}, {"search", "Find by meaning, by words and by name."},
+	{"sessions", "Record conversations and learn from them."}, {"skills", "Keep and find skills."},
+	{"stats", "Counts of what is kept."}, {"system", "Whether the server answers, and is done."},
+	{"tasks", "What works in the background."},
+}
+
+// tagOf is the tag of a path.
+func tagOf(path string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/api/v1/"), "/")
+	if name == "" { // such as /health
+		return "system"
+	}
+	return name
 }
 
 // describe renders the description. Its schemas are the examples' own.
@@ -56,11 +83,17 @@ func describe(version string) ([]byte, error) {
 		}
 		paths[path][strings.ToLower(method)] = e.operation(path)
 	}
+	declared := make([]any, len(tags))
+	for i, t := range tags {
+		declared[i] = map[string]any{"name": t[0], "description": t[1]}
+	}
 	return json.Marshal(map[string]any{
-		"openapi": "3.1.0",
+		"openapi": "3.1.0", "tags": declared, "servers": []any{map[string]any{"url": anyServer}},
 		"info": map[string]any{
 			"title": "Annals: the OpenViking-compatible API", "version": version,
 			"description": "For programs that were written for OpenViking. Annals' own API is described at /openapi.yaml.",
+			"license":     map[string]any{"name": "Apache-2.0", "identifier": "Apache-2.0"},
+			"contact":     map[string]any{"name": "Annals", "url": "https://github.com/annals-kb/annals"},
 		},
 		"security": []any{map[string]any{"bearer": []string{}}, map[string]any{"key": []string{}}},
 		"paths":    paths,
@@ -80,15 +113,17 @@ func (e example) operation(path string) map[string]any {
 	if e.Answers != "" {
 		response["content"] = content(e.Answers, e.Answer)
 	}
+	refused := map[string]any{
+		"description": "An error, with its code and message",
+		"content": content("application/json", envelope{
+			Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"},
+		}),
+	}
 	operation := map[string]any{
 		"operationId": strings.ToLower(method) + strings.ReplaceAll(pathParameter.ReplaceAllString(path, "$1"), "/", "_"),
-		"summary":     e.Summary, "x-example-request": e.Request,
-		"responses": map[string]any{strconv.Itoa(e.Status): response, "default": map[string]any{
-			"description": "An error, with its code and message",
-			"content": content("application/json", envelope{
-				Status: "error", Error: &failure{Code: "INVALID_ARGUMENT", Message: "uri: is required"},
-			}),
-		}},
+		"summary":     e.Summary, "x-example-request": e.Request, "tags": []string{tagOf(path)},
+		"description": "Such as `" + e.Request + "`.",
+		"responses":   map[string]any{strconv.Itoa(e.Status): response, "4XX": refused, "default": refused},
 	}
 	var parameters []any
 	text := map[string]any{"type": "string"}
@@ -123,7 +158,7 @@ func schemaOf(value any) map[string]any {
 		if len(v) > 0 {
 			return map[string]any{"type": "array", "items": schemaOf(v[0])}
 		}
-		return map[string]any{"type": "array"}
+		return map[string]any{"type": "array", "items": map[string]any{}}
 	case string:
 		return map[string]any{"type": "string"}
 	case float64:

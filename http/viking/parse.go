@@ -40,12 +40,14 @@ func (f source) extension() string {
 // prose are the extensions of texts that become several files of Markdown if they are long.
 var prose = strings.Fields(".txt .text .rst .org .tex")
 
-// keptName is the name of a text that stays one file, such as code; empty for Markdown, and for what is split.
+// keptName is the name of a text that stays one file, such as code or a Makefile; empty for Markdown, and for what is
+// split.
 func (f source) keptName() string {
-	extension := path.Ext(f.name)
-	if !f.isText || !f.mayBeText() || len(f.content) > domain.MaxContent || f.kind() == "text/html" ||
-		slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(extension)) ||
-		slices.Contains(prose, strings.ToLower(extension)) && len(sections(f.content)) > 1 {
+	extension := strings.ToLower(path.Ext(f.name))
+	if f.name == "" || !f.isText || !f.mayBeText() || len(f.content) > domain.MaxContent ||
+		slices.Contains([]string{"text/html", "text/markdown"}, f.kind()) ||
+		slices.Contains([]string{".md", ".markdown"}, extension) ||
+		slices.Contains(prose, extension) && len(sections(f.content)) > 1 {
 		return ""
 	}
 	parts := strings.Split(f.name, ".")

@@ -51,6 +51,8 @@ type Config struct {
 	Probes []Probe
 	// Version is shown by /health.
 	Version string
+	// PublicURL is what the addresses of the server begin with. Default: the address that the caller used.
+	PublicURL string
 }
 
 // Server answers OpenViking's routes. It is safe for concurrent use.
@@ -68,7 +70,7 @@ func (s *Server) Routes() []string {
 func New(cfg Config) *Server {
 	s := &Server{mux: http.NewServeMux()}
 	s.route("/", func(context.Context, *query) (any, error) { return nil, noRoute() })
-	s.route("GET /api/v1/openapi.json", description(cfg.Version))
+	s.route("GET /api/v1/openapi.json", description(cfg.Version, cfg.PublicURL))
 	for _, routes := range cfg.routes() {
 		routes(s.route)
 	}

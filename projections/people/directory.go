@@ -73,7 +73,7 @@ func (d Directory) Members(
 	return members, d.Name(ctx, tenant, members)
 }
 
-// Name adds the display names and external ids of members.
+// Name adds the display names, external ids and user names of members.
 func (d Directory) Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error {
 	if len(members) == 0 {
 		return nil
@@ -86,11 +86,12 @@ func (d Directory) Name(ctx context.Context, tenant string, members []domain.Dir
 		domain.MemberAdded{}.Name(), domain.MemberRenamed{}.Name(),
 	})
 	for i, name := range streams {
+		m := &members[i]
 		switch f := newest[name].Fact.(type) {
 		case domain.MemberAdded:
-			members[i].DisplayName, members[i].ExternalID = f.DisplayName, f.ExternalID
+			m.DisplayName, m.ExternalID, m.UserName = f.DisplayName, f.ExternalID, f.UserName
 		case domain.MemberRenamed:
-			members[i].DisplayName, members[i].ExternalID = f.DisplayName, f.ExternalID
+			m.DisplayName, m.ExternalID, m.UserName = f.DisplayName, f.ExternalID, f.UserName
 		}
 	}
 	return err

@@ -104,6 +104,8 @@ class AnnalsStore(BaseStore):
     def _search(self, op: SearchOp) -> List[SearchItem]:
         uri = self._uri(op.namespace_prefix)
         found: List[SearchItem] = []
+        if op.limit < 1:
+            return found
         for item in self._about(op.query, uri) if op.query else map(self._item, self._client.list({"uri": uri})):
             if item and all(_matches(item.value.get(name), wanted) for name, wanted in (op.filter or {}).items()):
                 found.append(item)

@@ -666,6 +666,7 @@ class Member(_Member, total=False):
     members: List[GroupMember]
     owns: int
     revoked_keys: List[str]
+    user_name: str
 
 
 class _Membership(TypedDict):

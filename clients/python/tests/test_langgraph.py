@@ -90,6 +90,7 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(found(("docs", "odd")), [1, 3, 5, 7, 9, 11])
             self.assertEqual(found(("none",)), [])
             self.assertEqual(len(store.search(("docs",))), 10)
+            self.assertEqual(store.search(("docs",), limit=0), [])
             pages = [store.search(("docs",), limit=5, offset=offset) for offset in (0, 5, 10, 15)]
             self.assertEqual([len(page) for page in pages], [5, 5, 2, 0])
             self.assertEqual(sorted(item.value["i"] for page in pages for item in page), list(range(12)))

@@ -91,6 +91,7 @@ export class AnnalsStore extends BaseStore {
   async #search({ namespacePrefix, query, filter = {}, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
     const uri = this.#uri(namespacePrefix, undefined);
     const found: SearchItem[] = [];
+    if (limit < 1) return found;
     for await (const [item, score] of query ? this.#about(query, uri) : this.#within(uri)) {
       const one = { ...this.#item(item), score } as SearchItem;
       if (one.key !== undefined && Object.entries(filter).every(([name, wanted]) => matches(one.value[name], wanted))) found.push(one);

@@ -193,7 +193,10 @@ export interface paths {
         post: operations["act-on-many"];
     };
     "/v1/knowledge/{id}": {
-        /** Read one item, with how it was found of use */
+        /**
+         * Read one item, with how it was found of use
+         * @description The ETag of the answer is its revision, for If-Match. A forgotten or erased item is answered with 410.
+         */
         get: operations["find"];
         /**
          * Forget an item, or erase it
@@ -214,7 +217,10 @@ export interface paths {
         get: operations["compare"];
     };
     "/v1/knowledge/{id}/confirm": {
-        /** Confirm that an item still holds */
+        /**
+         * Confirm that an item still holds
+         * @description Reports of staleness before this one no longer count. With until, the confirmation ends at that time.
+         */
         post: operations["confirm"];
     };
     "/v1/knowledge/{id}/feedback": {
@@ -223,11 +229,17 @@ export interface paths {
          * @description One vote counts per voter and trace; another on the same trace replaces the first.
          */
         post: operations["give-feedback"];
-        /** Take a vote back */
+        /**
+         * Take a vote back
+         * @description Named by its event or its trace. With neither, it is the vote of today without a trace. For the voter and for admins.
+         */
         delete: operations["retract-feedback"];
     };
     "/v1/knowledge/{id}/history": {
-        /** Read what happened to an item, oldest first */
+        /**
+         * Read what happened to an item, oldest first
+         * @description In pages, each event with who recorded it and when. Texts that were erased are marked as such.
+         */
         get: operations["history"];
     };
     "/v1/knowledge/{id}/hold": {
@@ -259,7 +271,10 @@ export interface paths {
         post: operations["link"];
     };
     "/v1/knowledge/{id}/relations/{to}": {
-        /** Take a relation back */
+        /**
+         * Take a relation back
+         * @description Of both items, only the first is changed. A relation that does not exist is unchanged.
+         */
         delete: operations["unlink"];
     };
     "/v1/knowledge/{id}/release": {
@@ -277,11 +292,17 @@ export interface paths {
         post: operations["restore"];
     };
     "/v1/knowledge/{id}/stale": {
-        /** Report that an item is out of date */
+        /**
+         * Report that an item is out of date
+         * @description It is found with less confidence and a mark, until somebody confirms it.
+         */
         post: operations["report-stale"];
     };
     "/v1/knowledge/{id}/supersede": {
-        /** Let another item take this one's place */
+        /**
+         * Let another item take this one's place
+         * @description The item leaves the answers, and names its successor. Its history stays.
+         */
         post: operations["supersede"];
     };
     "/v1/knowledge/{id}/unmerge": {
@@ -299,7 +320,10 @@ export interface paths {
         get: operations["log-checkpoint"];
     };
     "/v1/log/consistency": {
-        /** Prove that the log was only appended to between two checkpoints */
+        /**
+         * Prove that the log was only appended to between two checkpoints
+         * @description annals verify checks the answer, as it is.
+         */
         get: operations["log-consistency"];
     };
     "/v1/log/export": {
@@ -345,7 +369,10 @@ export interface paths {
         get: operations["overview"];
     };
     "/v1/projections": {
-        /** See how the projections do */
+        /**
+         * See how the projections do
+         * @description Each version with its state, its settings, and how many events it is behind the log.
+         */
         get: operations["projections"];
     };
     "/v1/projections/{name}/quarantine": {
@@ -532,17 +559,29 @@ export interface paths {
         post: operations["redact"];
     };
     "/v1/search": {
-        /** Search by meaning and by words, nearest scope first */
+        /**
+         * Search by meaning and by words, nearest scope first
+         * @description Only what you may see is found. Without a context, all of your scopes are searched, and always what is public.
+         */
         post: operations["search"];
     };
     "/v1/sessions": {
-        /** List sessions, in the order of their ids */
+        /**
+         * List sessions, in the order of their ids
+         * @description Yours, or those of the owner that is named.
+         */
         get: operations["sessions"];
-        /** Open a session */
+        /**
+         * Open a session
+         * @description Its messages are recorded as they are said. Knowledge is learned from them when it is committed.
+         */
         post: operations["open-session"];
     };
     "/v1/sessions/{id}": {
-        /** Read a session with its messages */
+        /**
+         * Read a session with its messages
+         * @description The messages that are in no archive, oldest first, and how many items were learned from the others.
+         */
         get: operations["session"];
         /**
          * Delete a session and its archives
@@ -565,7 +604,10 @@ export interface paths {
         post: operations["add-messages"];
     };
     "/v1/sessions/{id}/retry": {
-        /** Try failed extractions of a session again */
+        /**
+         * Try failed extractions of a session again
+         * @description Failed extractions are also repeated by the server itself, at growing intervals.
+         */
         post: operations["retry-extraction"];
     };
     "/v1/settings": {
@@ -590,7 +632,10 @@ export interface paths {
         post: operations["test-settings"];
     };
     "/v1/subscriptions": {
-        /** List your subscriptions */
+        /**
+         * List your subscriptions
+         * @description Those that you or the entity for which you act subscribed to, with their state.
+         */
         get: operations["list-subscriptions"];
         /**
          * Follow a scope, an item, a tag or a search
@@ -618,7 +663,10 @@ export interface paths {
         get: operations["list-deliveries"];
     };
     "/v1/subscriptions/{id}/deliveries/{event_id}/replay": {
-        /** Make a delivery again */
+        /**
+         * Make a delivery again
+         * @description Whatever its state. If the event has no delivery to this webhook, the answer is 409.
+         */
         post: operations["replay-delivery"];
     };
     "/v1/subscriptions/{id}/events": {
@@ -636,11 +684,17 @@ export interface paths {
         post: operations["pause-subscription"];
     };
     "/v1/subscriptions/{id}/replay": {
-        /** Make all dead deliveries again */
+        /**
+         * Make all dead deliveries again
+         * @description Dead are those that failed for good. The answer counts them.
+         */
         post: operations["replay-deliveries"];
     };
     "/v1/subscriptions/{id}/resume": {
-        /** End a pause */
+        /**
+         * End a pause
+         * @description Events from now on are delivered again, and pending deliveries go on.
+         */
         post: operations["resume-subscription"];
     };
     "/v1/subscriptions/{id}/rotate": {
@@ -658,11 +712,17 @@ export interface paths {
         post: operations["test-subscription"];
     };
     "/v1/tasks": {
-        /** List extraction tasks, newest first */
+        /**
+         * List extraction tasks, newest first
+         * @description A task extracts knowledge from one archive. The list says what came of it.
+         */
         get: operations["tasks"];
     };
     "/v1/tasks/{id}": {
-        /** Read an extraction task */
+        /**
+         * Read an extraction task
+         * @description With its status, and what became of each lesson.
+         */
         get: operations["task"];
     };
     "/v1/tenants": {
@@ -704,7 +764,10 @@ export interface paths {
         get: operations["watch"];
     };
     "/v1/whoami": {
-        /** See as whom the server knows you */
+        /**
+         * See as whom the server knows you
+         * @description With your tenant, your role, for whom you act, and the groups to which you belong.
+         */
         get: operations["whoami"];
     };
 }
@@ -1844,6 +1907,8 @@ export interface components {
             owns?: number;
             /** @description In the answer to a deactivation: the prefixes of its keys, which are revoked. */
             revoked_keys?: string[];
+            /** @description By which the identity provider calls it, if that is not the id. */
+            user_name?: string;
         };
         Membership: {
             /** @example team:pay */

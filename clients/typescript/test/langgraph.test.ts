@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Embeddings } from "@langchain/core/embeddings";
-import { type BaseStore, InMemoryStore, InvalidNamespaceError } from "@langchain/langgraph-checkpoint";
+import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import { type BaseStore, InMemoryStore } from "@langchain/langgraph-checkpoint";
 
 import { Client } from "../src/index.js";
 import { AnnalsStore } from "../src/langgraph.js";
@@ -80,6 +81,8 @@ test("a search takes what is below the prefix and passes the filter", () => both
   const pages = [await store.search(["docs"], { limit: 5 }), await store.search(["docs"], { limit: 5, offset: 5 }), await store.search(["docs"], { limit: 5, offset: 10 })];
   yield pages.map((page) => page.length);
   yield plain(pages.flat());
+  yield await store.search(["docs"], { limit: 0 });
+  yield await store.search(["docs"], { limit: 0, offset: 5 });
   for (const filter of [
     { kind: "report" }, { i: { $gt: 3, $lte: 7 } }, { i: { $gte: 10 } }, { i: { $lt: 1 } }, { kind: { $ne: "note" } }, { i: { $eq: 4 } }, { i: { $in: [1, 2, 50] } },
     { i: { $nin: [1, 2] }, kind: "note" }, { absent: 1 }, { absent: { $ne: 1 } }, { i: { $eq: "4" } }, { text: { $gt: 8 } }, { nested: { i: 1 } }, {}, { i: {} },
@@ -95,7 +98,7 @@ test("namespaces are listed by prefix, suffix, wildcard and depth", () => both(a
   }
   for (const options of [
     {}, { prefix: ["a", "b"] }, { prefix: ["a", "b"], maxDepth: 3 }, { suffix: ["f"] }, { prefix: ["a"], suffix: ["f"] }, { prefix: ["*", "b"] }, { suffix: ["b", "*"] },
-    { maxDepth: 1 }, { limit: 2 }, { limit: 2, offset: 2 }, { offset: 100 }, { prefix: ["a", "b", "c", "d", "e", "f"] }, { prefix: ["none"] }, { prefix: [] }, { suffix: [] },
+    { maxDepth: 1 }, { limit: 2 }, { limit: 2, offset: 2 }, { limit: 0 }, { offset: 100 }, { prefix: ["a", "b", "c", "d", "e", "f"] }, { prefix: ["none"] }, { prefix: [] }, { suffix: [] },
   ]) {
     yield await store.listNamespaces(options);
   }
@@ -131,6 +134,21 @@ test("a query finds first what it is about", () => both(async function* (store) 
   }
   yield plain(await store.search(["memories", "tom"], { query: "allergic peanuts", filter: { text: "no such" } }));
 }));
+
+test("the node of a graph reads what another one wrote", async () => {
+  const State = Annotation.Root({ name: Annotation<string>, greeting: Annotation<string> });
+  const graph = new StateGraph(State)
+    .addNode("write", async ({ name }, { store }: LangGraphRunnableConfig) => {
+      await store!.put(["people"], "guest", { name });
+      return {};
+    })
+    .addNode("read", async (_state, { store }: LangGraphRunnableConfig) => {
+      return { greeting: `Hello ${(await store!.get(["people"], "guest"))?.value["name"]}` };
+    })
+    .addEdge(START, "write").addEdge("write", "read").addEdge("read", END)
+    .compile({ store: new AnnalsStore(client, { root: root() }) });
+  assert.equal((await graph.invoke({ name: "Mia" })).greeting, "Hello Mia");
+});
 
 test("of two that put a new key at once, none fails", async () => {
   const store = new AnnalsStore(client, { root: root() });

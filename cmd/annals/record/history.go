@@ -22,6 +22,8 @@ type HistoryCommand struct {
 	ID   string `complete:"ids" arg:""`
 	Diff bool
 	IDs  bool `name:"ids"`
+
+	TraceURL string `name:"trace-url" env:"ANNALS_TRACE_URL" placeholder:"URL"`
 }
 
 func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
@@ -39,7 +41,7 @@ func (h *HistoryCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if c.JSON {
 		return c.Document(map[string]any{"items": items})
 	}
-	t := timeline{console: c, ids: h.IDs, diff: h.Diff, confidence: -1}
+	t := timeline{console: c, ids: h.IDs, diff: h.Diff, traces: h.TraceURL, confidence: -1}
 	for i, item := range items {
 		t.last = i == len(items)-1
 		t.show(item.Value)

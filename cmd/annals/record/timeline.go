@@ -17,6 +17,7 @@ import (
 type timeline struct {
 	console    *terminal.Console
 	ids, diff  bool
+	traces     string  // the address of a trace, with {trace_id}
 	last       bool    // the step that is shown is the last one
 	confidence float64 // before the current step; negative before the first
 }
@@ -118,7 +119,7 @@ func (t *timeline) envelope(e Event) {
 		{"authenticated", e.Authentication},
 		{"event", e.EventID},
 		{"request", e.RequestID},
-		{"trace", e.Traceparent},
+		{"trace", cmp.Or(e.TraceAt(t.traces), e.Traceparent)},
 		{"belongs to", e.CorrelationID},
 	}
 	for _, fact := range facts {

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
@@ -19,9 +22,20 @@ const consolePath = "/console/"
 type consoling struct {
 	// Console is on or off.
 	Console string `group:"where" env:"ANNALS_CONSOLE" enum:"on,off" default:"on"`
+
+	// TraceURL is the address of a trace, to which the pages of events lead.
+	TraceURL string `group:"where" name:"trace-url" env:"ANNALS_TRACE_URL" placeholder:"URL"`
 }
 
 func (c consoling) hasConsole() bool { return c.Console == "on" }
+
+func checkTraceURL(c Config) error {
+	at, err := url.Parse(c.TraceURL)
+	if c.TraceURL == "" || err == nil && strings.HasPrefix(at.Scheme, "http") && strings.Contains(c.TraceURL, "{trace_id}") {
+		return nil
+	}
+	return errors.New("trace-url (ANNALS_TRACE_URL) must begin with https:// and have {trace_id} in it")
+}
 
 // openConsole mounts the web console, and lets the server open login sessions. A session is valid on all servers with
 // the same signing key.
@@ -39,6 +53,7 @@ func openConsole(_ context.Context, c *core) (part, error) {
 	}
 	look := console.Config{
 		API: c.inner, Version: terminal.Version().Version, PublicURL: c.cfg.PublicURL, Logger: c.logger, First: first.create,
+		TraceURL: c.cfg.TraceURL,
 		OpenSession: func(r *http.Request, key string) (token string, expires time.Time, err error) {
 			return c.api.Callers.OpenSession(r, key)
 		},

@@ -41,7 +41,7 @@ func (m *ConsoleCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	c.Say("The console of %s is at http://%s%s. It ends with Ctrl-C.", m.Server, listener.Addr(), consolePath)
+	c.Say("The console of %s is at http://%s%s. It ends with Ctrl-C.", api.Server(), listener.Addr(), consolePath)
 	select {
 	case err = <-ended:
 	case <-ctx.Done():

@@ -17,7 +17,7 @@ const consoleRootKey = "0123456789abcdef0123456789abcdef"
 func served(t *testing.T, console, rootKey string) http.Handler {
 	t.Helper()
 	cfg := Config{
-		Storage: Storage{Data: t.TempDir()}, LogName: "annals", Scrub: "on", consoling: consoling{console},
+		Storage: Storage{Data: t.TempDir()}, LogName: "annals", Scrub: "on", consoling: consoling{Console: console},
 		recording: recording{RecordRetrievals: "off"},
 	}.Complete()
 	cfg.RootKey = rootKey

@@ -48,11 +48,11 @@ func parts() []joining {
 		{open: openWebhooks},                                            // part: webhooks
 		{open: openReviews},
 		{open: openRebuilds},
-		{open: openDocuments},                           // part: documents
-		{open: openViking},                              // part: viking
-		{open: openSCIM},                                // part: scim
-		{open: openMCP},                                 // part: mcp
-		{open: openConsole, invites: Config.hasConsole}, // part: console
+		{open: openDocuments},                                                 // part: documents
+		{open: openViking},                                                    // part: viking
+		{open: openSCIM},                                                      // part: scim
+		{open: openMCP},                                                       // part: mcp
+		{open: openConsole, invites: Config.hasConsole, check: checkTraceURL}, // part: console
 	}
 }
 

@@ -38,6 +38,7 @@ func openViking(_ context.Context, c *core) (part, error) {
 		Keys: c.keys, NewKey: httpkeys.NewKey, Members: people.Directory{Log: c.log.Reader}.Members,
 		Eraser: c.eraser, Closed: c.cfg.RootKey != "" || c.cfg.issuer() != "",
 		FetchPrivate: c.cfg.FetchPrivate, HostPaths: c.cfg.hostPaths(), Version: terminal.Version().Version,
+		PublicURL: c.cfg.PublicURL,
 		Probes: []viking.Probe{
 			{Name: "database", Check: c.db.Answers},
 			{Name: "schema", Check: c.knowledge.Complete},
