@@ -220,11 +220,9 @@ func frontMatter(text string) (fields map[string]any, head, body string) {
 
 // titled splits a heading of the first level at the beginning from a text.
 func titled(text string) (title, rest string) {
-	for _, h := range parse(text).headings {
-		if h.level == 1 && strings.TrimSpace(text[:h.start]) == "" {
-			return h.name, text[h.end:]
-		}
-		break
+	all := parse(text).headings
+	if len(all) > 0 && all[0].level == 1 && strings.TrimSpace(text[:all[0].start]) == "" {
+		return all[0].name, text[all[0].end:]
 	}
 	return "", text
 }
