@@ -36,8 +36,8 @@ func messageOf(text []byte) (jsonrpc.Message, []byte, *jsonrpc.Error) {
 	return message, text, nil
 }
 
-// withExactIDs is a message whose ids the SDK answers as they are: a whole number that does not fit in a float64 becomes
-// a string. It also tells whether the ids are absent, strings or whole numbers, as the protocol requires.
+// withExactIDs is a message whose ids the SDK answers as they are: a whole number that does not fit in a float64
+// becomes a string. It also tells whether the ids are absent, strings or whole numbers, as the protocol requires.
 func withExactIDs(text []byte) (exact []byte, whole bool) {
 	var message, params map[string]json.RawMessage
 	if json.Unmarshal(text, &message) != nil {

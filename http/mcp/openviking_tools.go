@@ -25,7 +25,8 @@ func vikingTool(t tool, description string, schemas map[string]map[string]any, r
 	t.title = strings.ToUpper(t.name[:1]) + strings.ReplaceAll(t.name[1:], "_", " ")
 	for _, argument := range slices.Sorted(maps.Keys(schemas)) {
 		t.input = append(t.input, field{
-			name: argument, schema: schemas[argument], description: vikingArguments[argument], required: slices.Contains(required, argument),
+			name: argument, schema: schemas[argument], description: vikingArguments[argument],
+			required: slices.Contains(required, argument),
 		})
 	}
 	return t

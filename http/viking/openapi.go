@@ -51,12 +51,18 @@ const anyServer = "http://annals.invalid"
 
 // tags say what routes are about, by the name below /api/v1.
 var tags = [][2]string{
-	{"admin", "Accounts, users and their keys."}, {"content", "Read and write what lies at a URI."},
-	{"debug", "How the server does, for its developers."}, {"fs", "Directories and what lies in them."},
-	{"observer", "How the parts of the server do."}, {"relations", "Links between items."},
-	{"resources", "Add files and addresses."}, {"search", "Find by meaning, by words and by name."},
-	{"sessions", "Record conversations and learn from them."}, {"skills", "Keep and find skills."},
-	{"stats", "Counts of what is kept."}, {"system", "Whether the server answers, and is done."},
+	{"admin", "Accounts, users and their keys."},
+	{"content", "Read and write what lies at a URI."},
+	{"debug", "How the server does, for its developers."},
+	{"fs", "Directories and what lies in them."},
+	{"observer", "How the parts of the server do."},
+	{"relations", "Links between items."},
+	{"resources", "Add files and addresses."},
+	{"search", "Find by meaning, by words and by name."},
+	{"sessions", "Record conversations and learn from them."},
+	{"skills", "Keep and find skills."},
+	{"stats", "Counts of what is kept."},
+	{"system", "Whether the server answers, and is done."},
 	{"tasks", "What works in the background."},
 }
 

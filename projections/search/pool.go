@@ -101,7 +101,8 @@ func (p *Pool) Add(e *Entry) {
 	c.Lexical = p.Words.ScoreOf(e.Number)
 	c.Score = c.Lexical
 	if p.question != nil {
-		e.covered = p.question.Closeness(k.Text.Task + "\n" + k.Text.Content)
+		names := append(slices.Clone(k.Text.Tags["aliases"]), k.Text.Tags["labels"]...)
+		e.covered = p.question.Closeness(k.Text.Task + "\n" + strings.Join(names, "\n") + "\n" + k.Text.Content)
 		c.Covered = e.covered
 	}
 	if e.Compared {

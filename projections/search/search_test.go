@@ -224,3 +224,27 @@ func TestWhatWasReplacedDoesNotCrowdOutWhatHolds(t *testing.T) {
 		}
 	})
 }
+
+// A note has other names, which its text does not have.
+func TestAnItemIsFoundByItsAliasesAndLabels(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		for i := range 30 {
+			w.Remember(fmt.Sprint("note-", i), fmt.Sprintf("note %d: retry payments twice", i), "team:pay")
+		}
+		w.Know("named", domain.Remembered{
+			Class: domain.Class{Type: domain.Definition}, Owner: "org:acme", Scopes: []domain.Scope{"team:pay"},
+			Text: domain.Text{
+				Task: "Kettle number 120", Content: "This is a note of many cups, and of what lies beside them.",
+				Tags: domain.Tags{"aliases": {"Samowar", "水壶"}, "labels": {"boiling/hot"}},
+			},
+		})
+		w.Understand()
+		for _, question := range []string{"samowar", "水壶", "boiling"} {
+			search := Must(domain.Search{By: w.By, Text: question, Everyone: true}.Complete())(t)
+			hits := Must(w.Base.Searcher.Search(t.Context(), search))(t).Hits
+			if len(hits) != 1 || hits[0].ID != "named" {
+				t.Errorf("%q found %+v", question, hits)
+			}
+		}
+	})
+}

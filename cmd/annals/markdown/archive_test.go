@@ -15,9 +15,19 @@ func TestABadEntryOfAnArchiveCostsItself(t *testing.T) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, file := range [][2]string{
-		{"README.md", "ascii"}, {"\xb1\xca\xbc\xc7/\xb2\xbf\xca\xf0.md", "gbk"}, {`win\dos.md`, "backslash"}, {"win/", ""},
-		{"same.md", "older"}, {"same.md", "newer"}, {"../up.md", "up"}, {"/root.md", "root"}, {"both", "file"}, {"both/in.md", "inside"},
-		{"secret.md", "encrypted"}, {"bad.md", "damaged"}, {"last.md", "last"},
+		{"README.md", "ascii"},
+		{"\xb1\xca\xbc\xc7/\xb2\xbf\xca\xf0.md", "gbk"},
+		{`win\dos.md`, "backslash"},
+		{"win/", ""},
+		{"same.md", "older"},
+		{"same.md", "newer"},
+		{"../up.md", "up"},
+		{"/root.md", "root"},
+		{"both", "file"},
+		{"both/in.md", "inside"},
+		{"secret.md", "encrypted"},
+		{"bad.md", "damaged"},
+		{"last.md", "last"},
 	} {
 		header := &zip.FileHeader{Name: file[0], Method: zip.Store}
 		if file[1] == "encrypted" {

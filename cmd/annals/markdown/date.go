@@ -11,11 +11,17 @@ import (
 // months are how the names of months begin in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish,
 // Russian and the languages of Scandinavia.
 var months = [][]string{
-	{"jan", "ene", "gen", "sty", "янв"}, {"feb", "fév", "fev", "lut", "фев"}, {"mar", "mär", "maa", "mrt", "мар"},
-	{"apr", "avr", "abr", "kwi", "апр"}, {"may", "mai", "maj", "mei", "mag", "май", "мая"},
-	{"jun", "juin", "giu", "cze", "июн"}, {"jul", "juil", "lug", "lip", "июл"},
+	{"jan", "ene", "gen", "sty", "янв"},
+	{"feb", "fév", "fev", "lut", "фев"},
+	{"mar", "mär", "maa", "mrt", "мар"},
+	{"apr", "avr", "abr", "kwi", "апр"},
+	{"may", "mai", "maj", "mei", "mag", "май", "мая"},
+	{"jun", "juin", "giu", "cze", "июн"},
+	{"jul", "juil", "lug", "lip", "июл"},
 	{"aug", "aoû", "aou", "ago", "sie", "авг"},
-	{"sep", "set", "wrz", "сен"}, {"oct", "okt", "out", "ott", "paź", "окт"}, {"nov", "lis", "ноя"},
+	{"sep", "set", "wrz", "сен"},
+	{"oct", "okt", "out", "ott", "paź", "окт"},
+	{"nov", "lis", "ноя"},
 	{"dec", "dez", "déc", "dic", "gru", "дек"},
 }
 

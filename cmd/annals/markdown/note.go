@@ -50,6 +50,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	case known != nil:
 		item := Item{ID: in.ID(file, ""), Type: First(fields, "type"), Task: title, Known: known}
 		item.Content, item.Tags = strings.TrimSpace(body), map[string][]string{}
+		item.Abstract = abstractOf(fields)
 		item.tag("labels", values(fields, "tags")...)
 		item.tag("aliases", values(fields, "aliases")...)
 		return []Item{item}, nil
@@ -60,7 +61,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			fields[key] = value
 		}
 	}
-	about := First(fields, "description")
+	about := abstractOf(fields)
 	title = cmp.Or(First(fields, "title", "name"), heading, First(fields, "topic", "event_name"))
 	if isRule := strings.HasSuffix(strings.ToLower(file), ".mdc"); isRule && title == "" {
 		title, about = about, ""
@@ -68,10 +69,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	if domain.IsBlank(title) {
 		title = notionID.ReplaceAllString(name, "")
 	}
-	base := Item{Type: "definition", Tags: map[string][]string{}, OccurredAt: dateOf(fields, name)}
-	if !domain.IsBlank(about) {
-		base.Abstract = FirstRunes(about, 4000)
-	}
+	base := Item{Type: "definition", Abstract: about, Tags: map[string][]string{}, OccurredAt: dateOf(fields, name)}
 	base.Category = categoryOf(fields)
 	if base.Category != "" {
 		base.Type = ""
@@ -98,7 +96,11 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	}
 	var fitting []part
 	for _, p := range parts {
-		fitting = append(fitting, split(p, largestContent)...)
+		if most := largestContent; len(p.text) > most {
+			fitting = append(fitting, split(p, most-most/16)...) // an export makes links longer
+		} else {
+			fitting = append(fitting, p)
+		}
 	}
 	var all []Item
 	for _, p := range named(fitting) {
@@ -126,6 +128,13 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		all = append(all, item)
 	}
 	return all, nil
+}
+
+func abstractOf(fields map[string]any) string {
+	if about := FirstRunes(First(fields, "description"), 4000); !domain.IsBlank(about) {
+		return about
+	}
+	return ""
 }
 
 // mostValues are how many values of a tag are kept: all tags of an item together have at most 64.
@@ -212,11 +221,9 @@ func frontMatter(text string) (fields map[string]any, head, body string) {
 
 // titled splits a heading of the first level at the beginning from a text.
 func titled(text string) (title, rest string) {
-	for _, h := range parse(text).headings {
-		if h.level == 1 && strings.TrimSpace(text[:h.start]) == "" {
-			return h.name, text[h.end:]
-		}
-		break
+	all := parse(text).headings
+	if len(all) > 0 && all[0].level == 1 && strings.TrimSpace(text[:all[0].start]) == "" {
+		return all[0].name, text[all[0].end:]
 	}
 	return "", text
 }

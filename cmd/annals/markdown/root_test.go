@@ -51,7 +51,8 @@ func TestANoteKeepsItsIDWhereverItsRootLies(t *testing.T) {
 	seen := map[string]string{}
 	for name, same := range map[string][]one{
 		"git": {
-			{"a/docs", "", "", remote("git@GitHub.com:Acme/docs.git")}, {"b/other", "a", "", remote("https://token@github.com/acme/docs/")},
+			{"a/docs", "", "", remote("git@GitHub.com:Acme/docs.git")},
+			{"b/other", "a", "", remote("https://token@github.com/acme/docs/")},
 			{"c/x", "a/note.md", "", remote("ssh://git@github.com:22/acme/docs.git")},
 			{"d/tree", "", "", map[string]string{".git": "gitdir: ../../a/docs/.git/worktrees/t\n", "../../a/docs/.git/worktrees/t/commondir": "../..\n"}},
 			{"e/docs", "", "", map[string]string{".git/config": "[remote \"origin\"]\n\turl = " + filepath.Join(dir, "a/docs/.git") + "\n"}},

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -19,11 +21,12 @@ import (
 type Vault struct {
 	Taken func(name string) bool // tells whether the folder has a file
 
-	places map[string]string   // of notes, by ids
-	roots  map[string]string   // what they were imported from, by ids
-	paths  map[string]string   // ids by the files and sections that they were imported from
-	stems  map[string][]string // ids by the names of their files
-	names  map[string][]string // ids by titles, aliases and names of files that they were imported from
+	places  map[string]string   // of notes, by ids
+	sources map[string]string   // the files that they were imported from, by ids
+	paths   map[string]string   // ids by those files, each for its beginning, and by their sections
+	stems   map[string][]string // ids by the names of their files
+	names   map[string][]string // ids by titles and aliases
+	files   map[string][]string // those files by their names
 }
 
 // From is the file that an item was imported from.
@@ -32,7 +35,8 @@ type From struct {
 	Section string `json:"section,omitempty"`
 }
 
-func fromOf(k *api.Knowledge) (from From) {
+// FromOf is the file that an item was imported from, if any.
+func FromOf(k *api.Knowledge) (from From) {
 	_ = json.Unmarshal(k.Meta, &from) // other fields are of others
 	return from
 }
@@ -45,12 +49,25 @@ func same(name string) string {
 	return strings.ToLower(norm.NFC.String(name))
 }
 
+// letters are what a heading and the fragments of links to it have in common, whatever program writes them.
+func letters(heading string) string {
+	if written, err := url.PathUnescape(heading); err == nil {
+		heading = written
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFC.String(heading))
+}
+
 // Place gives an item its file: the one that it has already, or else one that is named by its title, in a folder of its
-// nearest scope.
+// nearest scope. Of the items of a file, the newest is placed first.
 func (v *Vault) Place(k *api.Knowledge, has string) {
 	if v.places == nil {
-		v.places, v.roots, v.paths = map[string]string{}, map[string]string{}, map[string]string{}
-		v.stems, v.names = map[string][]string{}, map[string][]string{}
+		v.places, v.sources, v.paths = map[string]string{}, map[string]string{}, map[string]string{}
+		v.stems, v.names, v.files = map[string][]string{}, map[string][]string{}, map[string][]string{}
 	}
 	title := FileName(cmp.Or(k.Task, FirstRunes(k.Content, 60)), k.ID)
 	if has == "" {
@@ -66,13 +83,15 @@ func (v *Vault) Place(k *api.Knowledge, has string) {
 	}
 	v.places[k.ID] = has
 	v.stems[same(path.Base(has))] = append(v.stems[same(path.Base(has))], k.ID)
-	from := fromOf(k)
+	from := FromOf(k)
 	names := append([]string{title, k.Task}, k.Tags["aliases"]...)
 	if from.File != "" {
 		file := same(from.File)
-		v.paths[file], v.paths[file+"#"+Slug(from.Section)] = cmp.Or(v.paths[file], k.ID), k.ID
-		names = append(names, path.Base(from.File))
-		v.roots[k.ID], _, _ = strings.Cut(from.File, "/")
+		begins := v.paths[file+"#"] // the part without a heading, else the oldest
+		if v.paths[file] == "" {
+			v.files[path.Base(file)] = append(v.files[path.Base(file)], file)
+		}
+		v.sources[k.ID], v.paths[file], v.paths[file+"#"+letters(from.Section)] = file, cmp.Or(begins, k.ID), k.ID
 	}
 	for _, name := range names {
 		if ids := v.names[same(name)]; !slices.Contains(ids, k.ID) {
@@ -103,10 +122,10 @@ func (v *Vault) Linked(k *api.Knowledge) string {
 
 // leadsTo is the item that a link of an item leads to; and whether to the section that the link names.
 func (v *Vault) leadsTo(l link, k *api.Knowledge) (id string, section bool) {
-	from, to := fromOf(k).File, same(l.target)
+	from, to := FromOf(k).File, same(l.target)
 	root, _, _ := strings.Cut(from, "/")
 	for _, place := range []string{path.Join(path.Dir(same(from)), to), path.Join(same(root), to)} {
-		if id := v.paths[place+"#"+Slug(l.fragment)]; id != "" && l.fragment != "" {
+		if id := v.paths[place+"#"+letters(l.fragment)]; id != "" && l.fragment != "" {
 			return id, true
 		} else if id := v.paths[place]; id != "" {
 			return id, false
@@ -118,20 +137,30 @@ func (v *Vault) leadsTo(l link, k *api.Knowledge) (id string, section bool) {
 				return id, false
 			}
 		}
-		return "", false
-	}
+		if strings.Contains(to, "/") {
+			return "", false
+		}
+	} // else it was moved, or is in the form of Obsidian
 	ids := append(slices.Clone(v.stems[path.Base(to)]), v.names[path.Base(to)]...)
-	rank := func(id string) int { // as Obsidian prefers a whole path
+	for _, file := range v.files[path.Base(to)] {
+		ids = append(ids, v.paths[file])
+	}
+	rank := func(id string) int { // as Obsidian prefers a path
+		is := func(place string) bool { return strings.HasSuffix("/"+place, "/"+to) }
+		near, _, _ := strings.Cut(v.sources[id], "/")
 		switch {
-		case strings.HasSuffix("/"+same(v.places[id]), "/"+to):
+		case strings.Contains(to, "/") && (is(same(v.places[id])) || is(v.sources[id])):
 			return 0
-		case v.roots[id] == root:
+		case near == same(root):
 			return 1
 		}
 		return 2
 	}
 	slices.SortStableFunc(ids, func(a, b string) int { return rank(a) - rank(b) })
-	return cmp.Or(append(ids, "")...), false
+	if id = cmp.Or(append(ids, "")...); id != "" && !l.wiki && rank(id) > 1 {
+		return "", false
+	}
+	return id, false
 }
 
 // written is a link to an item as it stands in the note of another.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func written(t *testing.T, dir string, files map[string]string) {
 // exported writes items as annals export markdown does.
 func exported(t *testing.T, dir string, items []*api.Knowledge) map[string]string {
 	t.Helper()
-	has, err := WrittenIn(os.DirFS(dir))
+	has, _, err := WrittenIn(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +79,10 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 		"notes/Beans.md":          "# Beans\n\n[[CLAUDE#Deploy]] [[CLAUDE]]",
 		"水 a.md":                  "[root](/decisions/Beans.md)\n\n[ref]: notes/Beans.md",
 		"CLAUDE.md":               "# Shop\n\nAll [[Coffee]].\n\n## Deploy\nwith [[Water]]",
+		"AGENTS.md":               "## First\none\n\n## 部署\ntwo\n\n## Last one\n[[AGENTS]] [[AGENTS#部署]] [x](AGENTS.md#last-one) [[CLAUDE#deploy]] [[CLAUDE]]",
+		"a/Day.md":                "A",
+		"b/c/Day.md":              "B",
+		"b/Links.md":              "[[c/Day]] [[Day]]",
 	})
 	in, err := Open(source, Forms{})
 	var items []*api.Knowledge
@@ -92,9 +97,10 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.Reverse(items) // as a server lists them: the newest first
 	files := exported(t, out, items)
 	links, found := resolved(files, func(name, target string) { t.Errorf("%s leads to no %s:\n%s", name, target, files[name]) })
-	if t.Logf("%d of %d links lead to a note", found, links); links != 20 {
+	if t.Logf("%d of %d links lead to a note", found, links); links != 27 {
 		t.Errorf("%d links", links)
 	}
 	for name, want := range map[string]string{
@@ -102,6 +108,9 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 		"public/1. Use a queue NATS.md": "description: Why",
 		"public/What beans roasts.md":   "title: 'What: beans/roasts?'",
 		"public/Water.md":               `[[1. Use a queue NATS\|0001-queue]]`,
+		"public/Beans.md":               "[[Shop Deploy|CLAUDE#Deploy]] [[Shop|CLAUDE]]",
+		"public/AGENTS Last one.md":     "[[AGENTS First|AGENTS]] [[AGENTS 部署|AGENTS#部署]] [x](AGENTS%20Last%20one.md) [[Shop Deploy|CLAUDE#deploy]] [[Shop|CLAUDE]]",
+		"public/Links.md":               "[[Day|c/Day]]",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s has no %s:\n%s", name, want, files[name])
@@ -119,7 +128,7 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 	if _, found := resolved(files, func(name, target string) { t.Errorf("%s leads to no %s", name, target) }); found != links {
 		t.Errorf("%d of %d links lead to a note that moved", found, links)
 	}
-	has, err := WrittenIn(os.DirFS(out))
+	has, _, err := WrittenIn(out)
 	if err != nil || len(has) != len(items) || has[items[0].ID].Edited {
 		t.Errorf("%d of %d notes, %v", len(has), len(items), err)
 	}

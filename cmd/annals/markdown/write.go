@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -165,18 +164,29 @@ type Written struct {
 	Edited bool   // it says something else than the item did
 }
 
-// WrittenIn are the notes below a folder that were written from items, by the items' ids.
-func WrittenIn(files fs.FS) (map[string]Written, error) {
-	all := map[string]Written{}
-	in := &Input{files: files}
-	err := in.Items(func(item Item) error {
-		if item.Known != nil {
-			hash := HashOf(item.Task, item.Content)
-			if _, found := all[item.Known.ID]; !found || item.InPlace() {
-				all[item.Known.ID] = Written{item.file, hash, hash != item.Known.Hash}
+// WrittenIn are the notes below a folder that were written from items, by the items' ids. Others are by their places, as
+// [From] has them; nobody knows whether these were edited.
+func WrittenIn(dir string) (all, others map[string]Written, err error) {
+	in, err := Open(dir, Forms{Named: "markdown"})
+	if err != nil {
+		return nil, nil, err
+	}
+	all, others = map[string]Written{}, map[string]Written{}
+	err = in.Items(func(item Item) error {
+		hash := HashOf(item.Task, item.Content)
+		if item.Path == "" { // in an archive
+			return nil
+		}
+		if item.Known == nil {
+			_, several := others[item.Meta.File]
+			others[item.Meta.File] = Written{item.file, hash, true}
+			if several {
+				others[item.Meta.File] = Written{}
 			}
+		} else if _, found := all[item.Known.ID]; !found || item.InPlace() {
+			all[item.Known.ID] = Written{item.file, hash, hash != item.Known.Hash}
 		}
 		return nil
 	})
-	return all, err
+	return all, others, err
 }

@@ -34,7 +34,7 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 		return terminal.Unwritable(e.Dir, err)
 	}
 	defer root.Close() //nolint:errcheck // its files are closed
-	notes, err := markdown.WrittenIn(root.FS())
+	notes, others, err := markdown.WrittenIn(e.Dir)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,10 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 			}
 			for i := range page.Items {
 				k := &page.Items[i]
-				note := notes[k.ID]
+				note, is := notes[k.ID]
+				if !is { // else it may be a note that was written here, and imported
+					note = others[markdown.FromOf(k).File]
+				}
 				if !write || vault.PlaceOf(k.ID) == "" {
 					vault.Place(k, note.Name)
 				}
@@ -70,13 +73,15 @@ func (e *exportMarkdownCommand) Run(ctx context.Context, c *terminal.Console) er
 				}
 				delete(notes, k.ID)
 				name := vault.PlaceOf(k.ID)
+				hash := markdown.HashOf(k.Task, k.Content)
 				k.Content = vault.Linked(k)
-				if note.Edited && note.Hash != markdown.HashOf(k.Task, k.Content) {
+				if note.Edited && note.Hash != hash && note.Hash != markdown.HashOf(k.Task, k.Content) {
 					s.Edited = append(s.Edited, name)
 					continue
 				}
 				text := markdown.Note(k, name)
-				if before, err := root.ReadFile(name); err == nil && bytes.Equal(before, text) {
+				before, err := root.ReadFile(name)
+				if before = bytes.ReplaceAll(before, []byte("\r\n"), []byte("\n")); err == nil && bytes.Equal(before, text) {
 					s.Unchanged++
 					continue
 				}

@@ -106,7 +106,8 @@ func inputs(named string) ([]source, map[string]int, error) {
 		}
 		return nil, nil, &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: detail,
-			Fix: "name a folder of notes, an export of another program, or what annals export has written",
+			Fix: "name a folder of notes, an export of another program, or what annals export has written; for a text, " +
+				insteadOfImport,
 		}
 	}
 	return all, left, nil

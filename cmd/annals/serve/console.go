@@ -31,7 +31,8 @@ func (c consoling) hasConsole() bool { return c.Console == "on" }
 
 func checkTraceURL(c Config) error {
 	at, err := url.Parse(c.TraceURL)
-	if c.TraceURL == "" || err == nil && strings.HasPrefix(at.Scheme, "http") && strings.Contains(c.TraceURL, "{trace_id}") {
+	if c.TraceURL == "" ||
+		err == nil && strings.HasPrefix(at.Scheme, "http") && strings.Contains(c.TraceURL, "{trace_id}") {
 		return nil
 	}
 	return errors.New("trace-url (ANNALS_TRACE_URL) must begin with https:// and have {trace_id} in it")
