@@ -251,13 +251,14 @@ func vault() map[string]string {
 	return all
 }
 
-var toNote = regexp.MustCompile(`(?m)to (\d+) (?:\| )?!?(?:\[\[([^\]|#\\\n]+)[^\]\n]*\]\]|\[words\]\((?:<([^>\n]+)>|([^)\n]+))\))`)
+var toNote = regexp.MustCompile(`to (\d+) (?:\| )?!?(?:\[\[([^\]|#\\\n]+)[^\]\n]*\]\]|\[words\]\((?:<([^>\n]+)>|([^)\n]+))\))`)
 
 // resolved counts the links between notes of the vault in an export, and those that lead to the right one.
 func resolved(files map[string]string) (links, right int, wrong []string) {
 	for name, text := range files {
 		for _, l := range toNote.FindAllStringSubmatch(text, -1) {
-			address, _ := url.PathUnescape(l[3] + l[4])
+			address, _, _ := strings.Cut(l[3]+l[4], "#")
+			address, _ = url.PathUnescape(address)
 			target := path.Join(path.Dir(name), address)
 			var found []string
 			for other := range files {
@@ -366,7 +367,7 @@ func TestAHomeWithNotesAgentsAndExportsIsKept(t *testing.T) {
 			}
 		}
 		const all = 306 + 3 + 5 + 2 + 3 + 2
-		export(fmt.Sprintf("%d notes written below out, 0 unchanged", all), 3*vaultNotes+2)
+		export(fmt.Sprintf("%d notes written below out, 0 unchanged", all), 3*vaultNotes+2+4)
 		h.imports(fmt.Sprint(all, " unchanged"), "out")
 		const of = "out/user/default/"
 		h.move(of+"Kettle number 10.md", of+"Kettle ten.md")
@@ -382,7 +383,7 @@ func TestAHomeWithNotesAgentsAndExportsIsKept(t *testing.T) {
 		h.write(of, map[string]string{"Fresh.md": "New, see [[Kettle ten]]: to 10 [[Kettle ten]]"})
 		h.imports(fmt.Sprintf("3 created, %d unchanged, 3 revised", all-4), "out")
 		h.imports(fmt.Sprintf("%d unchanged", all+2), "out")
-		const links = 3*vaultNotes + 2 + 3 + 3 + 1 // those of the copies, and of the new note
+		const links = 3*vaultNotes + 2 + 4 + 3 + 3 + 1 // those of the copies, and of the new note
 		export(fmt.Sprintf("14 notes written below out, %d unchanged", all+3-14), links)
 		export(fmt.Sprintf("0 notes written below out, %d unchanged", all+3), links)
 		h.imports(fmt.Sprintf("%d unchanged", all+3), "out")
@@ -453,13 +454,13 @@ func exports() map[string]string {
 	}
 	const table = "<table><tr><th>Env<th>Port</tr><tr><td>live<br>east</td><td><ul><li>80</li><li>443</li></ul></td></tr></table>"
 	return map[string]string{
-		"notion/Ops/Deploy " + id + ".md":  "# Deploy\n\nCreated: March 20, 2025 1:52 PM\n\nSee [Table](Table%20" + id + ".md).",
-		"notion/Ops/Table " + id + ".html": "<html><body><article class='page sans'><h1 class='page-title'>Table</h1><div class='page-body'>" + table + "</div></article></body></html>",
-		"notion/Ops/gbk " + id + ".md":     "# Plan\n\nText",
-		"notion/Rows " + id + ".csv":       "Name,Date\nOne,\"May 2, 2025\"\nTwo,",
-		"notion/index.html":                "<html><body><ul><li>Ops</ul></body></html>", "notion/kettle.png": "PNG",
+		"notion/Ops/Deploy " + id + ".md":                    "# Deploy\n\nCreated: March 20, 2025 1:52 PM\n\nThis is note 3001. to 3002 [words](Deploy%20" + id + "/Table%20" + id + ".html)",
+		"notion/Ops/Deploy " + id + "/Table " + id + ".html": "<html><body><article class='page sans'><h1 class='page-title'>Table</h1><div class='page-body'><p>This is note 3002. to 3001 <a href='../Deploy%20" + id + ".html'>words</a></p>" + table + "</div></article></body></html>",
+		"notion/Ops/gbk " + id + ".md":                       "# Plan\n\nText",
+		"notion/Rows " + id + ".csv":                         "Name,Date\nOne,\"May 2, 2025\"\nTwo,",
+		"notion/index.html":                                  "<html><body><ul><li>Ops</ul></body></html>", "notion/kettle.png": "PNG",
 		"wiki/index.html": "<html><body>Pages</body></html>", "wiki/Home_1.html": page("Home", "<ul class='childpages-macro'><li><a href='Ports_2.html'>Ports</a></ul>"),
-		"wiki/Ports_2.html": page("Ports", table), "wiki/Tasks_3.html": page("Tasks", "<p>a &gt; b</p><p>See <a href='Ports_2.html'>Ports</a></p>"), "wiki/a.png": "PNG",
+		"wiki/Ports_2.html": page("Ports", "<p>This is note 2002. to 2003 <a href='Tasks_3.html#Where'>words</a></p>"+table), "wiki/Tasks_3.html": page("Tasks", "<p>a &gt; b</p><p>This is note 2003. to 2002 <a href='Ports_2.html'>words</a></p>"), "wiki/a.png": "PNG",
 		"slack/users.json":    `[{"id":"U1","name":"ana"}]`,
 		"slack/channels.json": `[{"id":"C1","name":"ops"}]`,
 		"slack/ops/2025-05-02.json": `[{"user":"U1","text":"Which port?","ts":"1746180000.1","thread_ts":"1746180000.1"},{"user":"U1","text":"Decided: 8443","ts":"1746180001.1","thread_ts":"1746180000.1"},

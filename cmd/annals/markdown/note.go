@@ -113,11 +113,13 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		read := parse(p.text)
 		item.tag("labels", read.hashTags()...)
 		for _, l := range read.links() {
-			item.tag("links", l.target)
+			if l.wiki || isNote(l.target) {
+				item.tag("links", l.target)
+			}
 		}
 		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
-		item.Meta = &From{path.Join(in.place, file), p.heading}
+		item.Meta = in.From(file, p.heading)
 		if strings.HasPrefix(p.heading, "(") { // a part without a heading
 			item.Task += " " + p.heading
 		} else {
