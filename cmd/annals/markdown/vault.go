@@ -144,10 +144,11 @@ func (v *Vault) leadsTo(l link, k *api.Knowledge) (id string, section bool) {
 			return "", false
 		}
 	} // else it was moved, or is in the form of Obsidian
-	ids := append(slices.Clone(v.stems[path.Base(to)]), v.names[path.Base(to)]...)
+	var ids []string
 	for _, file := range v.files[path.Base(to)] {
 		ids = append(ids, v.paths[file])
 	}
+	ids = slices.Concat(ids, v.stems[path.Base(to)], v.names[path.Base(to)])
 	rank := func(id string) int { // as Obsidian prefers a path
 		is := func(place string) bool { return strings.HasSuffix("/"+place, "/"+to) }
 		near, _, _ := strings.Cut(v.sources[id], "/")
