@@ -66,7 +66,7 @@ func confluence(in *markdown.Input, file string, page *html.Node) ([]markdown.It
 		}
 	}
 	id := in.ID(path.Join(path.Dir(file), "confluence"), number[1])
-	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title)}
+	item := markdown.Item{Type: "definition", ID: id, Task: textOf(title), Meta: in.From(file, "")}
 	if item.Content = contentOf(main); pageLinks.ReplaceAllString(item.Content, "") == "" {
 		return nil, errors.New("has no text but links to other pages")
 	}

@@ -70,7 +70,7 @@ func isSlack(files fs.FS, folder string) bool {
 func slack(
 	in *markdown.Input, files fs.FS, folder, above string, single bool, yield func(markdown.Item) error,
 ) error {
-	names := map[string]string{}
+	names, found := map[string]string{}, false
 	for _, user := range listed[slackUser](in, files, path.Join(folder, "users.json"), above) {
 		names[user.ID] = cmp.Or(user.Real, user.Name)
 	}
@@ -94,12 +94,16 @@ func slack(
 			messages := threads[of]
 			said := func(m slackMessage) bool { return single && declared.MatchString(m.Text) }
 			if slices.Contains(channel.Pins, pin{of}) || ends(messages) || slices.ContainsFunc(messages, said) {
+				found = true
 				item, from := channel.item(messages, names), path.Join(folder, channel.Name)
 				if err := in.Pass(item, from, above, yield); err != nil {
 					return err
 				}
 			}
 		}
+	}
+	if !found && !single {
+		in.Leave(path.Join(above, folder, "channels.json"), "names no channel with a decision: try --decisions")
 	}
 	return nil
 }

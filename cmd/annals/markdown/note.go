@@ -114,11 +114,13 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		links := read.links()
 		item.tag("labels", read.hashTags(links)...)
 		for _, l := range links {
-			item.tag("links", l.target)
+			if l.wiki || isNote(l.target) {
+				item.tag("links", l.target)
+			}
 		}
 		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
-		item.Meta = &From{path.Join(in.place, file), p.heading}
+		item.Meta = in.From(file, p.heading)
 		if strings.HasPrefix(p.heading, "(") { // a part without a heading
 			item.Task += " " + p.heading
 		} else {

@@ -210,6 +210,9 @@ func isNote(name string) bool {
 		path.Base(name) == ".cursorrules"
 }
 
+// isPage tells whether a file is a page of HTML, as other programs export it.
+func isPage(name string) bool { return strings.EqualFold(path.Ext(name), ".html") }
+
 // templates are the names of folders of templates: they are there to be copied.
 var templates = regexp.MustCompile(`^[^\p{L}]*(?i:templates?|模板|テンプレート)$`)
 

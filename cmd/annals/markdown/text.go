@@ -135,7 +135,7 @@ func (p parsed) links() (all []link) {
 		address := strings.Trim(p.source[at[2]:at[3]], "<>")
 		before, fragment, has := strings.Cut(address, "#")
 		target, err := url.PathUnescape(before)
-		if err == nil && isNote(target) && !strings.Contains(target, ":") { // not far away
+		if err == nil && (isNote(target) || isPage(target)) && !strings.Contains(target, ":") { // not far away
 			l := link{target: target, words: true, from: at[2], to: at[3]}
 			if has {
 				l.fragment = "#" + fragment

@@ -41,9 +41,12 @@ func FromOf(k *api.Knowledge) (from From) {
 	return from
 }
 
+// From is the place of a part of a file.
+func (in *Input) From(file, section string) *From { return &From{path.Join(in.place, file), section} }
+
 // same is a name or a path as a link finds it.
 func same(name string) string {
-	if isNote(name) {
+	if isNote(name) || isPage(name) {
 		name = strings.TrimSuffix(name, path.Ext(name))
 	}
 	return strings.ToLower(norm.NFC.String(name))
@@ -141,10 +144,11 @@ func (v *Vault) leadsTo(l link, k *api.Knowledge) (id string, section bool) {
 			return "", false
 		}
 	} // else it was moved, or is in the form of Obsidian
-	ids := append(slices.Clone(v.stems[path.Base(to)]), v.names[path.Base(to)]...)
+	var ids []string
 	for _, file := range v.files[path.Base(to)] {
 		ids = append(ids, v.paths[file])
 	}
+	ids = slices.Concat(ids, v.stems[path.Base(to)], v.names[path.Base(to)])
 	rank := func(id string) int { // as Obsidian prefers a path
 		is := func(place string) bool { return strings.HasSuffix("/"+place, "/"+to) }
 		near, _, _ := strings.Cut(v.sources[id], "/")

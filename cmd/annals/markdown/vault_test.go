@@ -82,7 +82,9 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 		"AGENTS.md":               "## First\none\n\n## 部署\ntwo\n\n## Last one\n[[AGENTS]] [[AGENTS#部署]] [x](AGENTS.md#last-one) [[CLAUDE#deploy]] [[CLAUDE]]",
 		"a/Day.md":                "A",
 		"b/c/Day.md":              "B",
-		"b/Links.md":              "[[c/Day]] [[Day]]",
+		"b/Links.md":              "[[c/Day]] [[Day]] [[Plan]]",
+		"a/Plan.md":               "# Third quarter\nText",
+		"a/Title.md":              "# Plan\nText",
 	})
 	in, err := Open(source, Forms{})
 	var items []*api.Knowledge
@@ -97,10 +99,13 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for id, content := range map[string]string{"Ports": "[t](Tasks_3.html#Where)", "Tasks": "[p](Ports_3.html)"} { // of a wiki
+		items = append(items, &api.Knowledge{ID: id, Revision: 1, Content: content, Meta: []byte(`{"file":"wiki/` + id + `_3.html"}`), Task: id})
+	}
 	slices.Reverse(items) // as a server lists them: the newest first
 	files := exported(t, out, items)
 	links, found := resolved(files, func(name, target string) { t.Errorf("%s leads to no %s:\n%s", name, target, files[name]) })
-	if t.Logf("%d of %d links lead to a note", found, links); links != 27 {
+	if t.Logf("%d of %d links lead to a note", found, links); links != 30 {
 		t.Errorf("%d links", links)
 	}
 	for name, want := range map[string]string{
@@ -110,7 +115,7 @@ func TestLinksBetweenExportedNotesLeadToThem(t *testing.T) {
 		"public/Water.md":               `[[1. Use a queue NATS\|0001-queue]]`,
 		"public/Beans.md":               "[[Shop Deploy|CLAUDE#Deploy]] [[Shop|CLAUDE]]",
 		"public/AGENTS Last one.md":     "[[AGENTS First|AGENTS]] [[AGENTS 部署|AGENTS#部署]] [x](AGENTS%20Last%20one.md) [[Shop Deploy|CLAUDE#deploy]] [[Shop|CLAUDE]]",
-		"public/Links.md":               "[[Day|c/Day]]",
+		"public/Links.md":               "[[Day|c/Day]] [[Day]] [[Third quarter|Plan]]",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s has no %s:\n%s", name, want, files[name])
