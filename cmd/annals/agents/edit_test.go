@@ -86,12 +86,16 @@ func TestWhatOthersHaveAddedStays(t *testing.T) {
 		"an empty list beside ours":  {hook, `{"hooks":{"End":[]}}`, `{"hooks":{"End":[], "Start": [{"hooks":[{"command":"new hook x start"}]}]}}`, `{"hooks":{"End":[]}}`},
 		"the only one in YAML":       {yamlEdit{[]string{"a", "b"}, 1}, "c: 1\n", "c: 1\n\na:\n  b: 1\n", "c: 1\n\n"},
 		"the only one between":       {yamlEdit{[]string{"a", "b"}, 1}, "a:\n  b: 1\nc: 1\n", "a:\n  b: 1\nc: 1\n", "c: 1\n"},
+		"the last one in YAML":       {yamlEdit{[]string{"a"}, 1}, "c: 1\n", "c: 1\n\na: 1\n", "c: 1\n\n"},
 		"nothing":                    {jsonEdit{path: []string{"a"}, value: 1}, "", "{\n  \"a\": 1\n}\n", "{\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, err := c.edit.put([]byte(c.text))
 			if err != nil || string(after) != c.put {
 				t.Errorf("put: %v, %s", err, after)
+			}
+			if again, err := c.edit.put(after); err != nil || string(again) != c.put {
+				t.Errorf("put again: %v, %s", err, again)
 			}
 			if taken, err := c.edit.take(after); err != nil || string(taken) != c.takenOff {
 				t.Errorf("taken: %v, %q", err, taken)

@@ -87,7 +87,11 @@ func (e yamlEdit) put(text []byte) ([]byte, error) {
 		for _, name := range slices.Backward(e.path) {
 			whole = map[string]any{name: whole}
 		}
-		return guarded(text, appended(rest, written(whole, 0)), yaml.Unmarshal, e.path)
+		block := written(whole, 0)
+		if bytes.Contains(append([]byte("\n"), text...), []byte("\n"+block)) {
+			return text, nil
+		}
+		return guarded(text, appended(rest, block), yaml.Unmarshal, e.path)
 	}
 	lines := slices.Collect(bytes.Lines(rest))
 	indent := key.Column + 1

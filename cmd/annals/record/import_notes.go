@@ -60,20 +60,23 @@ func (i *ImportCommand) toRevise(
 	return lines.Bytes(), nil
 }
 
+// ofNotes are the fields of an item that its note may change.
+var ofNotes = []string{"content", "task", "abstract", "overview", "category", "tags", "meta"}
+
 // sinceImport compares an item whose file and whose item here differ with its last import.
 func sinceImport(
 	ctx context.Context, server *client.Client, item markdown.Item,
 ) (state noteState, revision int64, err error) {
 	path := []string{"v1", "knowledge", item.ID, "history"}
 	history, err := terminal.ReadList[api.Event](ctx, server, path, url.Values{})
-	imported, here := "", false
+	imported, here := map[string]string{}, false
 	for _, event := range history {
 		for _, change := range event.Changes {
-			if change.Field != "content" {
+			if name, _, _ := strings.Cut(change.Field, "."); !slices.Contains(ofNotes, name) {
 				continue
 			}
 			if here = !strings.HasPrefix(event.CausationID, "file:"); !here {
-				imported = fmt.Sprint(change.After)
+				imported[change.Field], _ = change.After.(string)
 			}
 		}
 		revision = max(revision, event.Revision)
@@ -81,7 +84,7 @@ func sinceImport(
 	switch {
 	case !here:
 		return isRevised, revision, err
-	case imported == item.Content:
+	case imported["content"] == item.Content && imported["task"] == item.Task:
 		return isUnchanged, revision, err
 	}
 	return isConflict, revision, err
