@@ -2,9 +2,11 @@ package domain
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -173,6 +175,19 @@ func (r Revised) different(k *Knowledge) (Revised, bool) {
 		}
 	}
 	return r, r != Revised{}
+}
+
+// Fingerprint is the same for two items if what [Revised] can change is, and the context type and the media, too.
+func (c Class) Fingerprint(t Text) string {
+	parts := []string{
+		string(c.Type), string(c.ContextType), string(c.Category), string(c.Polarity), string(c.Media),
+		t.Task, t.Content, t.Abstract, t.Overview, string(compactJSON(t.Meta)),
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Tags)) {
+		parts = append(append(parts, key, strconv.Itoa(len(t.Tags[key]))), t.Tags[key]...)
+	}
+	whole := FingerprintOf(nil, parts...).Whole
+	return hex.EncodeToString(whole[:])
 }
 
 func drop[T comparable](field **T, current T) {

@@ -202,6 +202,15 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 	return nil, taken
 }
 
+// Repeats tells whether the completed command would change nothing about an item with this fingerprint, of which k needs
+// to have only the scopes, the owner and the URI.
+func (c Remember) Repeats(k *Knowledge, fingerprint string) bool {
+	revise := c.revision()
+	revise.Changes = Revised{}
+	return !c.Confirm && c.Knowledge.Fingerprint(c.Knowledge.Text) == fingerprint && len(revise.facts(k)) == 0 &&
+		cmp.Or(revise.expected(k), revise.agrees(k)) == nil
+}
+
 // revision is the change from the older item to this one.
 func (c Remember) revision() Revise {
 	r := c.Knowledge

@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,6 +214,46 @@ func TestOtherContentUnderATakenID(t *testing.T) {
 	given(t, remembered()).when(same(alices, other, orSame)).refused(ErrTaken)
 	given(t, remembered()).when(same(alices, other, orRevise)).then(Revised{Content: new("Now Go.")})
 	given(t, remembered()).when(same(as(bob, alice, project), other, orRevise)).then(Revised{Content: new("Now Go.")})
+}
+
+// What the fingerprint tells must be what deciding tells, for a change of each field.
+func TestTheFingerprintTellsWhatIsTheSame(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(r *Remembered){
+		"nothing":     func(*Remembered) {},
+		"unnamed":     func(r *Remembered) { r.Scopes, r.Owner, r.Text.URI = nil, "", "" },
+		"order":       func(r *Remembered) { slices.Reverse(r.Scopes) },
+		"white space": func(r *Remembered) { r.Text.Meta = []byte("{ \"a\" :1}\n") },
+		"type":        func(r *Remembered) { r.Type = Plan },
+		"context":     func(r *Remembered) { r.ContextType = Skill },
+		"category":    func(r *Remembered) { r.Category = "" },
+		"polarity":    func(r *Remembered) { r.Polarity = Negative },
+		"media":       func(r *Remembered) { r.Media = "image" },
+		"task":        func(r *Remembered) { r.Text.Task = "" },
+		"content":     func(r *Remembered) { r.Text.Content += "." },
+		"moved":       func(r *Remembered) { r.Text.Task, r.Text.Content = "", r.Text.Task+r.Text.Content },
+		"abstract":    func(r *Remembered) { r.Text.Abstract = "x" },
+		"overview":    func(r *Remembered) { r.Text.Overview = "x" },
+		"tags":        func(r *Remembered) { r.Text.Tags = Tags{"category": {"preference", "domain", "coding_style"}} },
+		"meta":        func(r *Remembered) { r.Text.Meta = []byte(`{"a":2}`) },
+		"scopes":      func(r *Remembered) { r.Scopes = r.Scopes[:1] },
+		"owner":       func(r *Remembered) { r.Owner = project },
+		"uri":         func(r *Remembered) { r.Text.URI += "x" },
+	} {
+		first, again := remembered(), remembered()
+		first.Text.Meta, again.Text.Meta = []byte(`{"a":1}`), []byte(`{"a":1}`)
+		s := given(t, first)
+		change(&again)
+		c, err := Remember{By: as(alice, project), ID: itemID, Knowledge: again, OrSame: true}.Complete()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		_, err = c.Decide(s, monday)
+		k := s.item(itemID)
+		if c.Repeats(k, k.Fingerprint(k.Text)) != (err == nil) {
+			t.Errorf("%s: decided %v, which the fingerprint does not tell", name, err)
+		}
+	}
 }
 
 func TestRevisingByRememberingNeedsTheRightToChange(t *testing.T) {

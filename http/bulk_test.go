@@ -218,6 +218,35 @@ func TestManyItemsAreActedOnAtOnce(t *testing.T) {
 	})
 }
 
+func TestFingerprintsAreOfWhatTheCallerMaySee(t *testing.T) {
+	EachWith(t, Keyed, func(t *testing.T, w *World) {
+		admin := w.Admin()
+		mia := w.GivenTo("user:mia", admin, "team:pay")
+		for _, k := range []Object{
+			Shared("a", "x", "team:pay", "team:pay"), Shared("b", "x", "team:pay", "team:pay", "user:mia"),
+			Shared("gone", "x", "team:pay", "team:pay"), Item("hidden", "x"),
+		} {
+			w.Ask("POST", "/v1/knowledge", k, Bearer(admin)).Want(http.StatusCreated)
+		}
+		w.Ask("DELETE", "/v1/knowledge/gone", nil, mia).Want(http.StatusNoContent)
+		ask := func(ids ...string) []Object {
+			return w.Ask("POST", "/v1/knowledge/fingerprints", Object{"ids": ids}, mia).Want(http.StatusOK).Items()
+		}
+		all := ask("nowhere", "b", "hidden", "gone", "a", "not an id")
+		Same(t, IDs(all), []string{"b", "gone", "a"})
+		Same(t, all[1], Object{"id": "gone", "status": "deleted", "revision": 2.0})
+		Like(t, all[2], Object{"scopes": []string{"team:pay"}, "owner": "team:pay", "revision": 1, "status": "active"})
+		Same(t, all[0]["fingerprint"], all[2]["fingerprint"], "of items that say the same")
+		w.Ask("PATCH", "/v1/knowledge/a", Object{"tags": Object{"domain": "y"}}, mia).Want(http.StatusOK)
+		if revised := ask("a")[0]; revised["fingerprint"] == all[2]["fingerprint"] {
+			t.Errorf("the tags are not in %v", revised)
+		}
+		Same(t, len(ask()), 0)
+		many := w.Ask("POST", "/v1/knowledge/fingerprints", Object{"ids": make([]string, 501)}, mia)
+		Like(t, many.Want(http.StatusUnprocessableEntity).Errors(), []string{"ids: must be at most 500"})
+	})
+}
+
 // An export escapes each of these characters, so that its lines are six times as long as what they say.
 func TestWhateverIsAcceptedIsOneLine(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {

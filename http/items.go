@@ -50,6 +50,13 @@ func (s *Server) knowledgeRoutes() {
 		RequestBody: serve.Bodies(s.api, true, map[string]any{serve.JSONType: []api.Act{}, serve.LinesType: api.Act{}}),
 		Responses:   serve.AnsweredByLines(s.api), Errors: serve.WriteErrors,
 	}, s.acts)
+	serve.HandleBody(s.api, true, huma.Operation{
+		OperationID: "fingerprint-many", Method: http.MethodPost, Path: many + "/fingerprints", Tags: []string{tag},
+		Summary: "Read the fingerprints of many items",
+		Description: "They tell what a client with copies of items need not remember again. Items that do not exist, or that " +
+			"the caller may not see, are left out.",
+		Errors: serve.BodyErrors,
+	}, s.fingerprints)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "overview", Method: http.MethodGet, Path: "/v1/overview", Tags: []string{tag},
 		Summary: "Count items by their fields",
@@ -97,6 +104,34 @@ func (s *Server) knowledgeRoutes() {
 		return domain.Supersede{Target: t, Successor: in.By, Reason: in.Reason}
 	})
 	s.relationRoutes()
+}
+
+// fingerprints are those of the items that the caller may see.
+func (s *Server) fingerprints(
+	ctx context.Context, c *serve.Call, _ *struct{}, in api.FingerprintsOf,
+) (*serve.Output[api.Fingerprints], error) {
+	tooMany := serve.Renamed(domain.Filter{IDs: in.IDs}.Validate(), map[string]string{"id": "ids"})
+	if err := serve.Merge(c.Found, tooMany); err != nil {
+		return nil, err
+	}
+	found, err := s.cfg.Browser.Items(ctx, c.Principal.Tenant, in.IDs)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Fingerprints{Items: []api.Fingerprint{}}
+	for _, id := range in.IDs {
+		k := found[id]
+		if k == nil || !c.Principal.MaySee(k) {
+			continue
+		}
+		one := api.Fingerprint{ID: id, Status: string(k.Status), Revision: k.Revision}
+		if domain.Gone(k) == nil {
+			one.Fingerprint, one.Owner, one.URI = k.Fingerprint(k.Text), string(k.Owner), k.Text.URI
+			one.Scopes = serve.Strings(k.Scopes)
+		}
+		out.Items = append(out.Items, one)
+	}
+	return &serve.Output[api.Fingerprints]{Body: out}, nil
 }
 
 func (s *Server) feedbackRoutes() {

@@ -28,6 +28,27 @@ type Act struct {
 	TraceID string     `json:"trace_id,omitempty" maxLength:"256"`
 }
 
+// FingerprintsOf asks for the fingerprints of items.
+type FingerprintsOf struct {
+	IDs []string `json:"ids" nullable:"false" maxItems:"500"`
+}
+
+// Fingerprints are those of the items that the caller may see, in the order in which they were asked for.
+type Fingerprints struct {
+	Items []Fingerprint `json:"items" nullable:"false"`
+}
+
+// Fingerprint stands for the texts of an item, without them.
+type Fingerprint struct {
+	ID          string   `json:"id"`
+	Status      string   `json:"status" enum:"active,superseded,deleted,erased"`
+	Revision    int64    `json:"revision"`
+	Fingerprint string   `json:"fingerprint,omitempty" doc:"Of what an item says and is: texts, tags, meta, type, context_type, category, polarity and media. Missing, like what follows, if it is forgotten or erased."`
+	Scopes      []string `json:"scopes,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	URI         string   `json:"uri,omitempty"`
+}
+
 // Vote is one vote for or against an item.
 type Vote struct {
 	Verdict string `json:"verdict" enum:"helpful,harmful"`

@@ -411,6 +411,27 @@ class Findings(_Findings, total=False):
     next_cursor: str
 
 
+class _Fingerprint(TypedDict):
+    id: str
+    revision: int
+    status: Literal['active', 'superseded', 'deleted', 'erased']
+
+
+class Fingerprint(_Fingerprint, total=False):
+    fingerprint: str
+    owner: str
+    scopes: List[str]
+    uri: str
+
+
+class Fingerprints(TypedDict):
+    items: List[Fingerprint]
+
+
+class FingerprintsOf(TypedDict):
+    ids: List[str]
+
+
 class _GroupMember(TypedDict):
     active: bool
     member: str

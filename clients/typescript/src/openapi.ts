@@ -192,6 +192,13 @@ export interface paths {
          */
         post: operations["act-on-many"];
     };
+    "/v1/knowledge/fingerprints": {
+        /**
+         * Read the fingerprints of many items
+         * @description They tell what a client with copies of items need not remember again. Items that do not exist, or that the caller may not see, are left out.
+         */
+        post: operations["fingerprint-many"];
+    };
     "/v1/knowledge/{id}": {
         /**
          * Read one item, with how it was found of use
@@ -1456,6 +1463,24 @@ export interface components {
             through: number;
             /** Format: int64 */
             to: number;
+        };
+        Fingerprint: {
+            /** @description Of what an item says and is: texts, tags, meta, type, context_type, category, polarity and media. Missing, like what follows, if it is forgotten or erased. */
+            fingerprint?: string;
+            id: string;
+            owner?: string;
+            /** Format: int64 */
+            revision: number;
+            scopes?: string[];
+            /** @enum {string} */
+            status: "active" | "superseded" | "deleted" | "erased";
+            uri?: string;
+        };
+        Fingerprints: {
+            items: components["schemas"]["Fingerprint"][];
+        };
+        FingerprintsOf: {
+            ids: string[];
         };
         GroupMember: {
             active: boolean;
@@ -3976,6 +4001,21 @@ export interface operations {
             200: {
                 content: {
                     "application/x-ndjson": components["schemas"]["BulkAnswer"];
+                };
+            };
+        };
+    };
+    "fingerprint-many": {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FingerprintsOf"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["Fingerprints"];
                 };
             };
         };

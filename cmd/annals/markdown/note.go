@@ -111,8 +111,9 @@ func (in *Input) note(file, text string) ([]Item, error) {
 			continue
 		}
 		read := parse(p.text)
-		item.tag("labels", read.hashTags()...)
-		for _, l := range read.links() {
+		links := read.links()
+		item.tag("labels", read.hashTags(links)...)
+		for _, l := range links {
 			if l.wiki || isNote(l.target) {
 				item.tag("links", l.target)
 			}
@@ -339,6 +340,10 @@ func categoryOf(fields map[string]any) string {
 
 // FirstRunes is the beginning of a text, of at most some characters.
 func FirstRunes(s string, most int) string {
-	runes := []rune(s)
-	return string(runes[:min(len(runes), most)])
+	for i := range s {
+		if most--; most < 0 {
+			return s[:i]
+		}
+	}
+	return s
 }

@@ -147,10 +147,10 @@ func (p parsed) links() (all []link) {
 	return all
 }
 
-// hashTags are the tags such as #tag in the text.
-func (p parsed) hashTags() (all []string) {
+// hashTags are the tags such as #tag in the text, outside of its links.
+func (p parsed) hashTags(links []link) (all []string) {
 	plain := slices.Clone(p.plain)
-	for _, l := range p.links() {
+	for _, l := range links {
 		clear(plain[l.from:l.to])
 	}
 	for _, found := range hashTag.FindAllSubmatch(plain, -1) {

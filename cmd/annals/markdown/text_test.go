@@ -27,6 +27,6 @@ func FuzzPartsAreShortAndHaveEveryLink(f *testing.F) {
 		}
 		titled(source)
 		sections(source)
-		p.hashTags()
+		p.hashTags(p.links())
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -87,13 +88,15 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
+	var me *domain.Principal // of an import of notes
 	if from != nil {
-		me, err := server.Patient(i.Patience).Whoami(ctx)
+		found, err := server.Patient(i.Patience).Whoami(ctx)
 		if err != nil {
 			return err
 		}
-		if from.Caller = cmp.Or(me.OnBehalfOf, me.Subject); i.DryRun {
-			return i.plan(ctx, c, server, from, me)
+		me = callerOf(found)
+		if from.Caller = cmp.Or(found.OnBehalfOf, found.Subject); i.DryRun {
+			return i.plan(ctx, c, server, from, *me)
 		}
 	} else if _, err := server.Patient(0).Health(ctx); err != nil {
 		if !errors.Is(err, client.ErrUnavailable) || terminal.AsFailure(err).Status == 0 {
@@ -117,7 +120,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 		}
 		all[0].path = "-" // its items are read as standard input is
 	} else if from != nil {
-		all[0].notes, s.notes = true, true
+		all[0].notes, all[0].me, s.notes = true, me, true
 		all[0].differs = func(item markdown.Item) { differing = append(differing, item) }
 	} else if all, s.LeftOut, err = inputs(i.File); err != nil {
 		return err
@@ -139,7 +142,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 			s.refuse(note, doubt(note))
 		}
 		if all[0].text, stopped = i.toRevise(ctx, server, differing, &s); stopped == nil && len(all[0].text) > 0 {
-			i.Update, all[0].other, all[0].differs = true, nil, nil
+			i.Update, all[0].other, all[0].differs, all[0].me = true, nil, nil, nil
 			stopped = i.importFrom(ctx, c, server, all[0], run, &s, failures)
 		}
 		if stopped == nil {
@@ -179,7 +182,7 @@ func (i *ImportCommand) importFrom(
 	defer progress.End()
 	sender := &sender{
 		Server: server.Patient(0), who: terminal.Joined(" for ", i.As, i.OnBehalfOf), from: from, run: run,
-		update: i.Update, reason: i.Reason, Patience: i.Patience,
+		update: i.Update, reason: i.Reason, me: from.me, Patience: i.Patience,
 	}
 	m := &importer{from: from, send: sender.Send, parallel: i.Parallel}
 	if i.Update {

@@ -17,6 +17,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 )
 
 // source is a file of an import.
@@ -31,6 +32,7 @@ type source struct {
 	notes bool                // the records are of files of another program
 
 	differs func(markdown.Item) // takes records whose items have another content
+	me      *domain.Principal   // compares fingerprints first, see [sender]
 }
 
 // broken adds the name of the file to an error that stops reading a file of a directory.
@@ -104,7 +106,8 @@ func inputs(named string) ([]source, map[string]int, error) {
 		}
 		return nil, nil, &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: detail,
-			Fix: "name a folder of notes, an export of another program, or what annals export has written",
+			Fix: "name a folder of notes, an export of another program, or what annals export has written; for a text, " +
+				insteadOfImport,
 		}
 	}
 	return all, left, nil

@@ -217,81 +217,95 @@ type planned struct {
 	Why   string    `json:"why,omitempty"` // it is refused, or a conflict
 }
 
-// plan shows what would be imported.
+// plan shows what would be imported. It keeps the items only to print them as JSON.
 func (i *ImportCommand) plan(
-	ctx context.Context, c *terminal.Console, server *client.Client, from *markdown.Input, me api.Identity,
+	ctx context.Context, c *terminal.Console, server *client.Client, from *markdown.Input, me domain.Principal,
 ) error {
-	var items, notes []markdown.Item
-	err := from.Items(func(item markdown.Item) error {
-		if item.Known != nil {
-			notes = append(notes, item)
-		} else {
-			items = append(items, item)
-		}
-		return nil
-	})
-	all, progress := []planned{}, terminal.Watch(c, "comparing")
+	var some, notes []markdown.Item
+	all, why, counts, total := []planned{}, []string(nil), map[noteState]int{}, 0
+	table, progress := terminal.NewTable("", "FROM", "SCOPE", "DATE", "ABOUT"), terminal.Watch(c, "comparing")
 	defer progress.End()
+	var err error
 	judge := func(some []markdown.Item, state func(markdown.Item) (noteState, error)) {
 		for _, item := range some {
 			if err != nil {
 				return
 			}
-			one, why := planned{Item: item}, error(nil)
-			one.State, why = state(item)
-			switch failure := terminal.AsFailure(why); {
-			case why != nil && (failure.Status == 0 && one.State == "" || failure.Code == terminal.ExitUnavailable):
-				err = why
-			case why != nil:
+			one, reason := planned{Item: item}, error(nil)
+			one.State, reason = state(item)
+			switch failure := terminal.AsFailure(reason); {
+			case reason != nil && (failure.Status == 0 && one.State == "" || failure.Code == terminal.ExitUnavailable):
+				err = reason
+				return
+			case reason != nil:
 				one.State, one.Why = cmp.Or(one.State, isRefused), failure.Line()
+				why = append(why, string(one.State)+": "+strings.TrimPrefix(item.Origin, "file:")+" "+one.Why)
 			}
-			all = append(all, one)
-			progress.Set(int64(len(all)), int64(len(items)+len(notes)))
+			counts[one.State]++
+			total++
+			progress.Set(int64(total), 0)
+			date := ""
+			if item.OccurredAt != nil {
+				date = item.OccurredAt.Format("2006-01-02")
+			}
+			if c.JSON {
+				all = append(all, one)
+				continue
+			}
+			table.Row(string(one.State), strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date,
+				cmp.Or(item.Task, item.Content))
 		}
 	}
+	judgeSome := func() error {
+		has, failed := fingerprintsOf(ctx, server, serve.Map(some, func(item markdown.Item) string { return item.ID }))
+		if failed != nil {
+			has = nil // the server may be older than fingerprints
+		}
+		judge(some, func(item markdown.Item) (noteState, error) { return compare(ctx, server, item, me, has) })
+		some = some[:0]
+		return err
+	}
+	err = from.Items(func(item markdown.Item) error {
+		if item.Known != nil {
+			notes = append(notes, item)
+		} else if some = append(some, item); len(some) == batchRecords {
+			return judgeSome()
+		}
+		return nil
+	})
+	if err == nil && len(some) > 0 {
+		err = judgeSome()
+	}
 	known, copies, doubtful := originals(notes)
-	judge(items, func(item markdown.Item) (noteState, error) { return compare(ctx, server, item, me) })
 	judge(known, func(note markdown.Item) (noteState, error) {
 		state, _, err := compareNote(ctx, server, note)
 		return state, err
 	})
 	judge(copies, func(markdown.Item) (noteState, error) { return isNew, nil })
 	judge(doubtful, func(note markdown.Item) (noteState, error) { return isRefused, doubt(note) })
-	if progress.End(); err != nil {
+	if err != nil {
 		return err
 	}
-	counts, table := map[noteState]int{}, terminal.NewTable("", "FROM", "SCOPE", "DATE", "ABOUT")
-	for _, item := range all {
-		counts[item.State]++
-		date := ""
-		if item.OccurredAt != nil {
-			date = item.OccurredAt.Format("2006-01-02")
-		}
-		table.Row(string(item.State), strings.TrimPrefix(item.Origin, "file:"), strings.Join(item.Scopes, ", "), date,
-			cmp.Or(item.Task, item.Content))
-	}
-	if c.JSON {
+	if progress.End(); c.JSON {
 		err = c.Document(map[string]any{"items": all, "unread": from.Unread})
 	} else {
-		if len(all) > 0 {
+		if total > 0 {
 			c.Table(table)
 		}
-		for _, item := range all {
-			if item.Why != "" {
-				c.Note("%s: %s %s", item.State, strings.TrimPrefix(item.Origin, "file:"), item.Why)
-			}
+		for _, line := range why {
+			c.Note("%s", line)
 		}
 		markdown.PrintUnread(c, from.Unread)
-		c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(len(all), "item"))
+		c.Say("\n%s. Nothing is written yet: leave --dry-run out.", terminal.Several(total, "item"))
 		c.Say("%d new · %d revised · %d unchanged · %d in conflict · %d refused", counts[isNew], counts[isRevised],
 			counts[isUnchanged], counts[isConflict], counts[isRefused])
 	}
 	switch {
 	case err != nil:
 		return err
-	case len(all) == 0:
+	case total == 0:
 		return nothingRead()
-	case len(all) == counts[isRefused]:
+	case total == counts[isRefused]:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: "nothing would be imported: every item is refused"}
 	}
 	return nil
@@ -305,22 +319,25 @@ func nothingRead() error {
 	}
 }
 
-// compare tells what an import would do with an item. An error says why it is refused, or in conflict.
+// compare tells what an import would do with an item, by the fingerprints of what the server has; nil to ask for the
+// item itself. An error says why it is refused, or in conflict.
 func compare(
-	ctx context.Context, server *client.Client, item markdown.Item, me api.Identity,
+	ctx context.Context, server *client.Client, item markdown.Item, me domain.Principal, has map[string]api.Fingerprint,
 ) (noteState, error) {
 	var in, now api.Knowledge
 	written, err := json.Marshal(item)
 	if err = errors.Join(err, json.Unmarshal(written, &in)); err != nil {
 		return "", err
 	}
-	command, err := serve.RememberOf(in, domain.Principal{
-		Tenant: me.Tenant, Subject: domain.Entity(me.Subject), OnBehalfOf: domain.Entity(me.OnBehalfOf),
-		Memberships: serve.FromStrings[domain.Entity](me.Memberships), Role: domain.Role(me.Role),
-		PublishPublic: me.PublishPublic,
-	}).Complete()
+	command, err := serve.RememberOf(in, me).Complete()
 	if err != nil {
 		return isRefused, unreadable(err).Why()
+	}
+	switch of, is := has[item.ID]; {
+	case !is && has != nil:
+		return isNew, nil
+	case repeats(command, of):
+		return isUnchanged, nil
 	}
 	_, err = server.Do(ctx, client.Get("v1", "knowledge", item.ID), &now)
 	if err != nil && terminal.AsFailure(err).Status == http.StatusNotFound {

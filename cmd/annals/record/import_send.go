@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 
@@ -25,8 +26,9 @@ type sender struct {
 	from     source // the source of the records
 	run      string // the run that all records belong to
 	update   bool
-	reason   string        // the reason of revisions
-	Patience time.Duration // how long to repeat a batch of which the server takes nothing
+	reason   string            // the reason of revisions
+	me       *domain.Principal // the caller, if the fingerprints of records are compared first; nil to send all
+	Patience time.Duration     // how long to repeat a batch of which the server takes nothing
 }
 
 // Send answers each record of the batch, in order. When ctx ends, it finishes the running request and repeats
@@ -39,7 +41,7 @@ func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 		}
 	}
 	const shortest, longest = 250 * time.Millisecond, 5 * time.Second
-	left, pause, failing := b.Sent, shortest, time.Time{}
+	left, pause, failing := s.differing(ctx, b, answers), shortest, time.Time{}
 	for len(left) > 0 {
 		again, wait, err := s.attempt(ctx, b, left, answers)
 		if len(again) == 0 {
@@ -60,6 +62,65 @@ func (s *sender) Send(ctx context.Context, b Batch) ([]lineAnswer, error) {
 		pause *= 2
 	}
 	return answers, nil
+}
+
+// differing answers the records that would change nothing, by the fingerprints of their items, and returns the others.
+// It returns every record whose fingerprint it cannot tell, and those with the same id.
+func (s *sender) differing(ctx context.Context, b Batch, answers []lineAnswer) (left []int) {
+	if s.me == nil {
+		return b.Sent
+	}
+	commands, ids, times := make([]domain.Remember, len(b.Records)), []string(nil), map[string]int{}
+	for _, i := range b.Sent {
+		var in api.Knowledge
+		if json.Unmarshal(b.Records[i].Raw, &in) == nil && in.ID != "" {
+			if c, err := serve.RememberOf(in, *s.me).Complete(); err == nil {
+				commands[i] = c
+			}
+			ids, times[in.ID] = append(ids, in.ID), times[in.ID]+1
+		}
+	}
+	known, err := fingerprintsOf(ctx, s.Server, ids)
+	if err != nil { // sending tells whether the server is away, or is older than fingerprints
+		return b.Sent
+	}
+	for _, i := range b.Sent {
+		if of := known[commands[i].ID]; times[of.ID] == 1 && repeats(commands[i], of) {
+			answers[i] = lineAnswer{api.BulkAnswer{ID: of.ID, Status: domain.Unchanged, Revision: of.Revision}}
+		} else {
+			left = append(left, i)
+		}
+	}
+	return left
+}
+
+// callerOf is the caller as commands know it.
+func callerOf(me api.Identity) *domain.Principal {
+	return &domain.Principal{
+		Tenant: me.Tenant, Subject: domain.Entity(me.Subject), OnBehalfOf: domain.Entity(me.OnBehalfOf),
+		Memberships: serve.FromStrings[domain.Entity](me.Memberships), Role: domain.Role(me.Role),
+		PublishPublic: me.PublishPublic,
+	}
+}
+
+// fingerprintsOf are the fingerprints of the items that the server has of some, by their ids.
+func fingerprintsOf(ctx context.Context, server *client.Client, ids []string) (map[string]api.Fingerprint, error) {
+	var found api.Fingerprints
+	known := map[string]api.Fingerprint{}
+	_, err := server.Do(ctx, client.Request{
+		Method: http.MethodPost, Path: []string{"v1", "knowledge", "fingerprints"}, Body: api.FingerprintsOf{IDs: ids},
+	}, &found)
+	for _, one := range found.Items {
+		known[one.ID] = one
+	}
+	return known, err
+}
+
+// repeats tells whether a completed command would change nothing about the item with a fingerprint.
+func repeats(c domain.Remember, of api.Fingerprint) bool {
+	scopes := serve.FromStrings[domain.Scope](of.Scopes)
+	k := &domain.Knowledge{Scopes: scopes, Owner: domain.Entity(of.Owner), Text: domain.Text{URI: of.URI}}
+	return of.Fingerprint != "" && c.Repeats(k, of.Fingerprint)
 }
 
 // attempt sends the remaining records and notes their answers. It returns the records to repeat, the time that the
