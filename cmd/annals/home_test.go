@@ -341,9 +341,9 @@ func TestAHomeWithNotesAgentsAndExportsIsKept(t *testing.T) {
 
 		// Exports of four programs, each twice.
 		h.write("exports", exports())
-		h.zip("exports/notion.zip", h.files("exports/notion"))
-		notion := "exports/notion.zip"
-		for _, again := range []bool{false, true} {
+		for n, again := range []bool{false, true} {
+			notion := fmt.Sprintf("exports/notion-%d.zip", n)
+			h.zip(notion, map[string]string{fmt.Sprintf("Export-%d-Part-1.zip", n): h.zip("exports/part.zip", h.files("exports/notion"))})
 			once := func(n int, more string) string {
 				return fmt.Sprint(n, map[bool]string{false: " created", true: " unchanged"}[again], more)
 			}
@@ -351,8 +351,6 @@ func TestAHomeWithNotesAgentsAndExportsIsKept(t *testing.T) {
 			h.imports(once(2, ", 3 left out"), "exports/wiki")
 			h.imports(once(3, ""), "exports/slack", "--decisions")
 			h.imports(once(2, ", 1 left out"), "exports/mem0.json")
-			h.move(notion, "exports/notion-2.zip")
-			notion = "exports/notion-2.zip"
 		}
 
 		// All of it goes out, and comes back as a person has edited it.
@@ -420,7 +418,7 @@ func TestAHomeWithNotesAgentsAndExportsIsKept(t *testing.T) {
 }
 
 // zip writes files into an archive, one of them under a name in GBK.
-func (h *home) zip(name string, files map[string]string) {
+func (h *home) zip(name string, files map[string]string) string {
 	h.Helper()
 	var zipped bytes.Buffer
 	w := zip.NewWriter(&zipped)
@@ -437,6 +435,7 @@ func (h *home) zip(name string, files map[string]string) {
 		h.Fatal(err)
 	}
 	h.write("", map[string]string{name: zipped.String()})
+	return zipped.String()
 }
 
 // The ids of sessions.

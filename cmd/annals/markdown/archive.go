@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 
 	"github.com/annals-kb/annals/http/body"
 )
@@ -51,9 +53,17 @@ func (in *Input) archive(from io.ReaderAt, size int64, above string) (fs.FS, err
 	return reader, nil
 }
 
+// notionPart is an archive in an export of Notion, which names it anew each time. The parts of an export have the files
+// of one folder.
+var notionPart = regexp.MustCompile(`-Part-\d+\.zip$`)
+
 // inner passes the items of an archive among other files, which is unpacked into a temporary file.
 func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(Item) error) error {
 	whole := path.Join(above, name)
+	place := whole
+	if notionPart.MatchString(name) {
+		place = path.Join(cmp.Or(above, "."), path.Dir(name))
+	}
 	packed, err := files.Open(name)
 	if err != nil {
 		in.Leave(whole, "cannot be read: "+err.Error())
@@ -75,7 +85,7 @@ func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(It
 		in.Leave(whole, "is no archive that can be read")
 		return nil
 	}
-	return in.walk(within, whole, depth+1, yield)
+	return in.walk(within, place, depth+1, yield)
 }
 
 // Note reads what another program has written, in the form of a note.

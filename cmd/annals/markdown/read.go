@@ -385,6 +385,9 @@ func (in *Input) Read(files fs.FS, name string, archive bool) ([]byte, error) {
 // Leave notes a file that is left out.
 func (in *Input) Leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }
 
+// From is the place of a part of a file.
+func (in *Input) From(file, section string) *From { return &From{path.Join(in.place, file), section} }
+
 var unfit = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // Slug is a text as a part of an id or of a file's name.

@@ -68,7 +68,7 @@ func TestArchivesInArchivesAreRead(t *testing.T) {
 	}
 	got := all[0]
 	if got.Task != "API Integration" || !strings.HasSuffix(got.Content, "The client retries.") || got.Source.SubmittedBy != "Alice Chen" ||
-		got.OccurredAt.Format("2006-01-02") != "2025-03-20" || got.Tags["status"][0] != "Done" {
+		got.OccurredAt.Format("2006-01-02") != "2025-03-20" || got.Tags["status"][0] != "Done" || got.Tags["folder"][0] != "Work" {
 		t.Errorf("%+v", got)
 	}
 	for _, want := range []string{"big.md is larger", "latin.md is not in UTF-8", "other.json is not read", "broken.zip is no archive"} {

@@ -41,9 +41,6 @@ func FromOf(k *api.Knowledge) (from From) {
 	return from
 }
 
-// From is the place of a part of a file.
-func (in *Input) From(file, section string) *From { return &From{path.Join(in.place, file), section} }
-
 // same is a name or a path as a link finds it.
 func same(name string) string {
 	if isNote(name) || isPage(name) {
