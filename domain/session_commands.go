@@ -65,7 +65,9 @@ func (t SessionTarget) opened(s Session, agent string) []Fact {
 }
 
 // NoSession is the refusal for a session that does not exist or that the caller may not see.
-func NoSession(id string) error { return Refuse(ErrNotFound, "no session with id %s", id) }
+func NoSession(id string) error {
+	return Refuse(ErrNotFound, "no session with id %s", id).WithFix("annals session list --wide shows whole ids")
+}
 
 // OpenSession asks for a new session. A session that exists is refused; a deleted one begins again.
 type OpenSession struct {

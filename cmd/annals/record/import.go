@@ -354,7 +354,7 @@ func (s *summary) verdict(stopped error) error {
 		return &terminal.Failure{
 			Code:   terminal.ExitRefused,
 			Detail: terminal.Several(len(s.Conflicts), "item") + " changed on both sides; nothing of either is lost",
-			Fix:    "annals get shows what is there: revise it, or bring both together in the file with that revision",
+			Fix:    "bring both together with annals revise, and let the file say the same; annals get shows what is there",
 		}
 	case s.Failed > 0:
 		return &terminal.Failure{Code: terminal.ExitFailed, Detail: lines, Fix: s.advice() + ", " + again}
