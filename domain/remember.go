@@ -202,8 +202,8 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 	return nil, taken
 }
 
-// Repeats tells whether the completed command would change nothing about an item with this fingerprint, of which k needs
-// to have only the scopes, the owner and the URI.
+// Repeats tells whether the completed command would change nothing about an item with this fingerprint, of which k
+// needs to have only the scopes, the owner and the URI.
 func (c Remember) Repeats(k *Knowledge, fingerprint string) bool {
 	revise := c.revision()
 	revise.Changes = Revised{}

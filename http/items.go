@@ -53,8 +53,8 @@ func (s *Server) knowledgeRoutes() {
 	serve.HandleBody(s.api, true, huma.Operation{
 		OperationID: "fingerprint-many", Method: http.MethodPost, Path: many + "/fingerprints", Tags: []string{tag},
 		Summary: "Read the fingerprints of many items",
-		Description: "They tell what a client with copies of items need not remember again. Items that do not exist, or that " +
-			"the caller may not see, are left out.",
+		Description: "They tell what a client with copies of items need not remember again. " +
+			"Items that do not exist, or that the caller may not see, are left out.",
 		Errors: serve.BodyErrors,
 	}, s.fingerprints)
 	serve.Handle(s.api, huma.Operation{

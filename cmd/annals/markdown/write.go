@@ -164,8 +164,8 @@ type Written struct {
 	Edited bool   // it says something else than the item did
 }
 
-// WrittenIn are the notes below a folder that were written from items, by the items' ids. Others are by their places, as
-// [From] has them; nobody knows whether these were edited.
+// WrittenIn are the notes below a folder that were written from items, by the items' ids. Others are by their places,
+// as [From] has them; nobody knows whether these were edited.
 func WrittenIn(dir string) (all, others map[string]Written, err error) {
 	in, err := Open(dir, Forms{Named: "markdown"})
 	if err != nil {
