@@ -87,7 +87,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	base.tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
 	base.tag("status", values(fields, "status")...)
 	base.tag("paths", values(fields, "globs", "paths")...)
-	_, folder, _ := strings.Cut(path.Dir(path.Join(in.place, file)), "/")
+	_, folder, _ := strings.Cut(path.Dir(in.placeOf(file).name), "/")
 	base.tag("folder", folder)
 	parts := []part{{"", body}}
 	if isInstructions(file) {
@@ -118,7 +118,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 		}
 		slices.Sort(item.Tags["links"])
 		item.ID, item.Task = in.ID(file, p.heading), title
-		item.Meta = &From{path.Join(in.place, file), p.heading}
+		item.Meta = &From{in.placeOf(file).name, p.heading}
 		if strings.HasPrefix(p.heading, "(") { // a part without a heading
 			item.Task += " " + p.heading
 		} else {
