@@ -69,7 +69,7 @@ func identify(path string) (host, id string) {
 		}
 		switch {
 		case json.Unmarshal(line, &l) != nil:
-			return host, id
+			continue // it costs itself
 		case l.Type == "session_meta" && l.Payload != nil:
 			var of struct{ ID string }
 			_ = json.Unmarshal(l.Payload, &of) // the name of the file tells it, too

@@ -11,7 +11,7 @@ func TestAnImportedSessionHasTheIDThatItsHooksTell(t *testing.T) {
 	for host, file := range map[string]struct{ name, text string }{
 		"claude-code": {id, `{"type":"summary","summary":"x"}
 {"type":"user","sessionId":"of a fork","message":{"role":"user","content":"say \"parts\": x"}}`},
-		"codex":  {"rollout-2026-09-27T09-00-00-" + id, `{"type":"session_meta","payload":{"id":"` + id + `"}}`},
+		"codex":  {"rollout-2026-09-27T09-00-00-" + id, "\x00 damaged\n" + `{"type":"session_meta","payload":{"id":"` + id + `"}}`},
 		"gemini": {"session-2026-09-27T09-00-019dec85", `{"sessionId":"` + id + `","projectHash":"1","kind":"main"}`},
 		"qwen": {"copied", `{"type":"system","sessionId":"` + id + `"}
 {"type":"user","sessionId":"` + id + `","message":{"role":"user","parts":[{"text":"x"}]}}`},

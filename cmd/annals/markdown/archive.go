@@ -81,8 +81,11 @@ func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(It
 		return errTooMuch
 	}
 	within, broken := in.archive(unpacked, size, whole)
-	if err != nil || broken != nil || depth == mostDeep {
-		in.Leave(whole, "is no archive that can be read")
+	if depth == mostDeep {
+		broken = errors.New("is too deep in archives")
+	}
+	if err != nil || broken != nil {
+		in.Leave(whole, cmp.Or(broken, err).Error())
 		return nil
 	}
 	return in.walk(within, place, depth+1, yield)

@@ -72,3 +72,17 @@ func TestABadEntryOfAnArchiveCostsItself(t *testing.T) {
 		}
 	}
 }
+
+func TestAnArchiveTooDeepInOthersSaysSo(t *testing.T) {
+	inner := zipped(t, map[string]string{"deep.md": "x"})
+	for range 5 {
+		inner = zipped(t, map[string]string{"in.zip": inner, "a.md": "a"})
+	}
+	path := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(path, []byte(inner), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, unread := read(t, path); len(all) != 4 || !strings.Contains(unread, "in.zip/in.zip/in.zip/in.zip is too deep in archives") {
+		t.Error(len(all), unread)
+	}
+}

@@ -87,7 +87,7 @@ func (in *Input) note(file, text string) ([]Item, error) {
 	base.tag("kind", values(fields, "type", "memory_type", "metadata.type")...)
 	base.tag("status", values(fields, "status")...)
 	base.tag("paths", values(fields, "globs", "paths")...)
-	_, folder, _ := strings.Cut(path.Dir(path.Join(in.place, file)), "/")
+	_, folder, _ := strings.Cut(path.Dir(in.placeOf(file).name), "/")
 	base.tag("folder", folder)
 	parts := []part{{"", body}}
 	if isInstructions(file) {

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/body"
@@ -91,13 +93,19 @@ type Input struct {
 	Unread []Unread
 
 	others Exports
-	root   string // the name of the folder
-	whole  string // its absolute path
-	within string // what its notes belong to, and its path in there: the first part of ids
-	place  string // the same from the name of what they belong to on
+	root   string           // the name of the folder
+	named  bool             // the caller names what all notes belong to
+	whole  string           // its absolute path
+	roots  map[string]place // by the folders where they begin
 	files  fs.FS
 	single string // the only file to read
 	total  int64
+}
+
+// place is what the notes in a folder belong to, with the folder's path in there.
+type place struct {
+	key  string // the first part of ids
+	name string // the same from the name of what they belong to on
 }
 
 // Limits of what is read. They bound an archive that expands to more than it seems.
@@ -120,7 +128,11 @@ func Open(name string, forms Forms) (*Input, error) {
 		return nil, err
 	}
 	in := &Input{others: forms.Others, root: filepath.Base(absolute), whole: absolute}
-	defer func() { in.within, in.place = in.belongs(forms.Root) }()
+	defer func() {
+		if in.roots = map[string]place{".": belongs(in.whole)}; forms.Root != "" {
+			in.named, in.roots["."] = true, place{"root:" + forms.Root, Slug(forms.Root)}
+		}
+	}()
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case info.IsDir():
 		if in.files, err = within(name); err != nil {
@@ -157,22 +169,45 @@ func Open(name string, forms Forms) (*Input, error) {
 	return in, nil
 }
 
-// belongs is what the notes belong to with the folder's path in there, and the same from its name on.
-func (in *Input) belongs(named string) (whole, short string) {
-	if named != "" {
-		return "root:" + named, Slug(named)
+// belongs is what the notes in a folder belong to.
+func belongs(folder string) place {
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
 	}
-	whole = in.whole
-	if resolved, err := filepath.EvalSymlinks(whole); err == nil {
-		whole = resolved
-	}
-	root, top := rootOf(whole)
-	inside, err := filepath.Rel(top, whole)
+	root, top := rootOf(folder)
+	inside, err := filepath.Rel(top, folder)
 	if err != nil {
-		inside = whole
+		inside = folder
 	}
 	inside = filepath.ToSlash(inside)
-	return path.Join(root, inside), path.Join(path.Base(strings.TrimPrefix(root, "vault:")), inside)
+	return place{path.Join(root, inside), path.Join(path.Base(strings.TrimPrefix(root, "vault:")), inside)}
+}
+
+// placeOf is the place of a file: in the innermost git work tree or vault that begins above it.
+func (in *Input) placeOf(file string) place {
+	at := path.Dir(file)
+	for in.roots[at] == (place{}) && at != path.Dir(at) {
+		at = path.Dir(at)
+	}
+	file = strings.TrimPrefix(file, at+"/")
+	return place{path.Join(in.roots[at].key, file), path.Join(in.roots[at].name, file)}
+}
+
+// linked is the note in the folder that a link leads to; empty if the link is the only way to it.
+func (in *Input) linked(name string) string {
+	target, err := filepath.EvalSymlinks(filepath.Join(in.whole, name))
+	top, failed := filepath.EvalSymlinks(in.whole)
+	if err != nil || failed != nil || !isNote(target) {
+		return ""
+	}
+	target, err = filepath.Rel(top, target)
+	unread := func(part string) bool {
+		return strings.HasPrefix(part, ".") || part == "node_modules" || templates.MatchString(part)
+	}
+	if err != nil || slices.ContainsFunc(strings.Split(filepath.ToSlash(target), "/"), unread) {
+		return ""
+	}
+	return target
 }
 
 // within are the files of a folder. Links that lead out of it cannot be read.
@@ -254,6 +289,9 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 				in.Leave(path.Join(above, name), "is a folder of templates: name it to import it")
 				return fs.SkipDir
 			}
+			if at := filepath.Join(in.whole, name); above == "" && name != "." && !in.named && begins(at) {
+				in.roots[name] = belongs(at)
+			}
 			if in.others != nil {
 				if whole, err := in.others.Folder(in, files, name, above, yield); whole {
 					return cmp.Or(err, fs.SkipDir)
@@ -263,6 +301,12 @@ func (in *Input) walk(files fs.FS, above string, depth int, yield func(Item) err
 		}
 		if count++; count > mostFiles {
 			return terminal.Wrong("name a folder in it", "there are more than %d files", mostFiles)
+		}
+		if entry.Type() == fs.ModeSymlink && above == "" {
+			if other := in.linked(name); other != "" {
+				in.Leave(name, "is a link to "+other)
+				return nil
+			}
 		}
 		return in.file(files, name, above, depth, yield)
 	})
@@ -335,7 +379,7 @@ func (in *Input) Pass(item Item, name, above string, yield func(Item) error) err
 		item.Path = filepath.Join(in.whole, filepath.FromSlash(name))
 	}
 	item.file = whole
-	item.Origin = "file:" + LastRunes(path.Join(in.root, whole), 120)
+	item.Origin = "file:" + LastRunes(controls.ReplaceAllString(path.Join(in.root, whole), " "), 120)
 	if scope := in.scopeOf(whole); scope != "" {
 		item.Scopes = []string{scope}
 		switch domain.Entity(scope).Kind() {
@@ -386,9 +430,12 @@ func (in *Input) Read(files fs.FS, name string, archive bool) ([]byte, error) {
 func (in *Input) Leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }
 
 // From is the place of a part of a file.
-func (in *Input) From(file, section string) *From { return &From{path.Join(in.place, file), section} }
+func (in *Input) From(file, section string) *From { return &From{in.placeOf(file).name, section} }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9]+`)
+var (
+	unfit    = regexp.MustCompile(`[^A-Za-z0-9]+`)
+	controls = regexp.MustCompile(`\pC+`)
+)
 
 // Slug is a text as a part of an id or of a file's name.
 func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text, "-"), "-") }
@@ -396,8 +443,9 @@ func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text,
 // ID is the id of a part of a file for its audience. It stays the same when its text changes, and wherever its root
 // lies.
 func (in *Input) ID(file, part string) string {
-	key := path.Join(in.within, file)
-	name := path.Join(path.Base(path.Dir(path.Join(in.place, file))), path.Base(file))
+	at := in.placeOf(file)
+	key := norm.NFC.String(at.key) // a Mac may write names in another form
+	name := norm.NFC.String(path.Join(path.Base(path.Dir(at.name)), path.Base(at.name)))
 	if part != "" {
 		key += "#" + part
 	}

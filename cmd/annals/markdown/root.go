@@ -34,6 +34,12 @@ func rootOf(folder string) (name, top string) {
 	return filepath.ToSlash(top), top
 }
 
+// begins tells whether a git work tree or a vault begins at a folder.
+func begins(folder string) bool {
+	_, is := remoteOf(folder)
+	return is || isVault(folder)
+}
+
 func isVault(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, ".obsidian"))
 	return err == nil && info.IsDir()
@@ -60,6 +66,7 @@ func origin(remote string) string {
 var (
 	gitSection = regexp.MustCompile(`(?m)^\s*\[remote "([^"\n]+)"\]([^\[]*)`)
 	gitURL     = regexp.MustCompile(`(?m)^\s*url\s*=\s*"?([^"\n]+?)"?\s*$`)
+	gitSecret  = regexp.MustCompile(`^(\w+://)[^/]*@`)
 	gitShort   = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]{2,}):(.+)$`) // user@host:path
 )
 
@@ -83,6 +90,7 @@ func remoteOf(folder string) (remote string, is bool) {
 			remote = strings.TrimSuffix(strings.TrimRight(address[1], "/"), ".git")
 		}
 	}
+	remote = gitSecret.ReplaceAllString(remote, "$1") // it need not be encoded
 	parsed, err := url.Parse(remote)
 	short := gitShort.FindStringSubmatch(remote)
 	switch {

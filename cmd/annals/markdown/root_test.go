@@ -54,6 +54,7 @@ func TestANoteKeepsItsIDWhereverItsRootLies(t *testing.T) {
 			{"a/docs", "", "", remote("git@GitHub.com:Acme/docs.git")},
 			{"b/other", "a", "", remote("https://token@github.com/acme/docs/")},
 			{"c/x", "a/note.md", "", remote("ssh://git@github.com:22/acme/docs.git")},
+			{"c/secret", "", "", remote("https://user:pa%ss#w@github.com/acme/docs.git")},
 			{"d/tree", "", "", map[string]string{".git": "gitdir: ../../a/docs/.git/worktrees/t\n", "../../a/docs/.git/worktrees/t/commondir": "../..\n"}},
 			{"e/docs", "", "", map[string]string{".git/config": "[remote \"origin\"]\n\turl = " + filepath.Join(dir, "a/docs/.git") + "\n"}},
 		},
@@ -72,5 +73,76 @@ func TestANoteKeepsItsIDWhereverItsRootLies(t *testing.T) {
 			}
 			seen[id] = name
 		}
+	}
+}
+
+// itemsIn are the items of a folder of notes, by their files, and what was left out.
+func itemsIn(t *testing.T, folder string, forms markdown.Forms) (ids map[string]string, unread []markdown.Unread) {
+	t.Helper()
+	in, err := markdown.Open(folder, forms)
+	if err != nil || in == nil {
+		t.Fatal(in, err)
+	}
+	in.Caller, ids = "user:mia", map[string]string{}
+	if err := in.Items(func(item markdown.Item) error {
+		ids[item.Origin] = item.ID
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return ids, in.Unread
+}
+
+func written(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		name = filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRootsInAFolderKeepTheirNotes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	written(t, dir, map[string]string{
+		"src/repo/a/x.md": "x", "src/repo/.git/config": "[remote \"origin\"]\n\turl = git@github.com:acme/repo\n",
+		"src/brain/y.md": "y", "src/brain/.obsidian/app.json": "{}", "src/z.md": "z",
+	})
+	all, _ := itemsIn(t, filepath.Join(dir, "src"), markdown.Forms{})
+	repo, _ := itemsIn(t, filepath.Join(dir, "src/repo"), markdown.Forms{})
+	brain, _ := itemsIn(t, filepath.Join(dir, "src/brain"), markdown.Forms{})
+	if len(all) != 3 || all["file:src/repo/a/x.md"] != repo["file:repo/a/x.md"] ||
+		all["file:src/brain/y.md"] != brain["file:brain/y.md"] {
+		t.Error(all, repo, brain)
+	}
+	named, _ := itemsIn(t, filepath.Join(dir, "src"), markdown.Forms{Root: "mine"})
+	if named["file:src/repo/a/x.md"] == all["file:src/repo/a/x.md"] {
+		t.Error("--root names what all notes belong to")
+	}
+}
+
+func TestANoteIsReadOnceWhateverItsNameIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	written(t, dir, map[string]string{"a/AGENTS.md": "# A\n\none", "a/.hidden/h.md": "h", "a/two\nlines.md": "2",
+		"nfc/Caf\u00e9.md": "c", "nfd/Cafe\u0301.md": "c"})
+	for link, to := range map[string]string{"a/CLAUDE.md": "AGENTS.md", "a/shown.md": ".hidden/h.md"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids, unread := itemsIn(t, filepath.Join(dir, "a"), markdown.Forms{})
+	if len(ids) != 3 || ids["file:a/AGENTS.md"] == "" || ids["file:a/shown.md"] == "" || ids["file:a/two lines.md"] == "" {
+		t.Error(ids)
+	}
+	if len(unread) != 1 || unread[0] != (markdown.Unread{File: "CLAUDE.md", Why: "is a link to AGENTS.md"}) {
+		t.Error(unread)
+	}
+	composed, _ := itemsIn(t, filepath.Join(dir, "nfc"), markdown.Forms{Root: "r"})
+	apart, _ := itemsIn(t, filepath.Join(dir, "nfd"), markdown.Forms{Root: "r"})
+	if composed["file:nfc/Caf\u00e9.md"] != apart["file:nfd/Cafe\u0301.md"] {
+		t.Error(composed, apart)
 	}
 }

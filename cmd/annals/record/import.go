@@ -129,6 +129,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if err != nil {
 		return err
 	}
+	s.kept = failures
 	run, stopped := importRun(), error(nil)
 	for _, from := range all {
 		if stopped = i.importFrom(ctx, c, server, from, run, &s, failures); stopped != nil {
@@ -235,6 +236,8 @@ type summary struct {
 	LeftOut   map[string]int `json:"left_out,omitempty"` // of a directory: the number of omitted files by kind
 
 	began                 time.Time
+	kept                  *failures
+	refused               int  // of the failed ones: they are among the unread
 	notes                 bool // the lines are items of files of another program
 	bad, taken, otherwise bool // why lines failed: invalid content, a taken id, or another reason
 }
@@ -295,7 +298,7 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 		s.Failures = f.first
 		return c.Document(s)
 	}
-	f.print(c, s.Failed)
+	f.print(c, s.Failed-s.refused)
 	if len(s.Torn) > 1 { // a single one is in the failure itself
 		for _, torn := range s.Torn {
 			c.Note("%s", torn.Detail)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/annals-kb/annals/cmd/annals/markdown"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/http/api"
 )
@@ -97,6 +98,18 @@ func (f *failures) add(from source, r Record, a lineAnswer) error {
 		return fmt.Errorf("write failed lines: %w", err)
 	}
 	return nil
+}
+
+// refused adds an item of a note to the file. An error is that of close.
+func (f *failures) refused(item markdown.Item, why *terminal.Failure) {
+	if f.out == nil {
+		return
+	}
+	record, _ := json.Marshal(item) // it was read from text
+	_ = json.NewEncoder(f.out).Encode(failedLine{
+		File: strings.TrimPrefix(item.Origin, "file:"), Record: record,
+		Error: &api.Problem{Title: "Refused", Status: why.Status, Detail: why.Line()},
+	})
 }
 
 func (f *failures) close() error {

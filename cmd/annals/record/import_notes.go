@@ -200,7 +200,8 @@ func (i *ImportCommand) copied(
 
 // refuse counts an item that the server has refused, and keeps the reason.
 func (s *summary) refuse(item markdown.Item, why *terminal.Failure) {
-	s.Lines, s.Failed, s.otherwise = s.Lines+1, s.Failed+1, true
+	s.Lines, s.Failed, s.refused, s.otherwise = s.Lines+1, s.Failed+1, s.refused+1, true
+	s.kept.refused(item, why)
 	s.Unread = append(s.Unread, markdown.Unread{File: strings.TrimPrefix(item.Origin, "file:"), Why: why.Line()})
 }
 
