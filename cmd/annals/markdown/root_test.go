@@ -126,8 +126,10 @@ func TestRootsInAFolderKeepTheirNotes(t *testing.T) {
 func TestANoteIsReadOnceWhateverItsNameIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	written(t, dir, map[string]string{"a/AGENTS.md": "# A\n\none", "a/.hidden/h.md": "h", "a/two\nlines.md": "2",
-		"nfc/Caf\u00e9.md": "c", "nfd/Cafe\u0301.md": "c"})
+	written(t, dir, map[string]string{
+		"a/AGENTS.md": "# A\n\none", "a/.hidden/h.md": "h", "a/two\nlines.md": "2",
+		"nfc/Caf\u00e9.md": "c", "nfd/Cafe\u0301.md": "c",
+	})
 	for link, to := range map[string]string{"a/CLAUDE.md": "AGENTS.md", "a/shown.md": ".hidden/h.md"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
