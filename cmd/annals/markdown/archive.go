@@ -70,6 +70,10 @@ func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(It
 		return nil
 	}
 	defer packed.Close() //nolint:errcheck // it was only read
+	if depth == mostDeep {
+		in.Leave(whole, "is too deep in archives")
+		return nil
+	}
 	unpacked, err := os.CreateTemp("", "annals-*.zip")
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", whole, err)
@@ -81,15 +85,9 @@ func (in *Input) inner(files fs.FS, name, above string, depth int, yield func(It
 		return errTooMuch
 	}
 	within, broken := in.archive(unpacked, size, whole)
-	if depth == mostDeep {
-		broken = errors.New("is too deep in archives")
-	}
 	if err != nil || broken != nil {
 		in.Leave(whole, cmp.Or(broken, err).Error())
 		return nil
 	}
 	return in.walk(within, place, depth+1, yield)
 }
-
-// Note reads what another program has written, in the form of a note.
-func (in *Input) Note(file, text string) ([]Item, error) { return in.note(file, text) }

@@ -29,8 +29,9 @@ var (
 	indexLine    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.) \[[^\]]*\]\([^)]*\.md\)`)
 )
 
-// note reads a note: one item, or one for each section of a file with instructions.
-func (in *Input) note(file, text string) ([]Item, error) {
+// Note reads a note, or what another program has written in the form of one: an item, or one for each section of a file
+// with instructions.
+func (in *Input) Note(file, text string) ([]Item, error) {
 	text = ownSection.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "")
 	fields, head, body := frontMatter(text)
 	if found := memoryFields.FindStringSubmatchIndex(body); found != nil {

@@ -2,8 +2,6 @@ package markdown
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +14,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
@@ -102,12 +98,6 @@ type Input struct {
 	total  int64
 }
 
-// place is what the notes in a folder belong to, with the folder's path in there.
-type place struct {
-	key  string // the first part of ids
-	name string // the same from the name of what they belong to on
-}
-
 // Limits of what is read. They bound an archive that expands to more than it seems.
 const (
 	largestNote  = 8 << 20 // bytes of a file
@@ -169,30 +159,6 @@ func Open(name string, forms Forms) (*Input, error) {
 	return in, nil
 }
 
-// belongs is what the notes in a folder belong to.
-func belongs(folder string) place {
-	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = resolved
-	}
-	root, top := rootOf(folder)
-	inside, err := filepath.Rel(top, folder)
-	if err != nil {
-		inside = folder
-	}
-	inside = filepath.ToSlash(inside)
-	return place{path.Join(root, inside), path.Join(path.Base(strings.TrimPrefix(root, "vault:")), inside)}
-}
-
-// placeOf is the place of a file: in the innermost git work tree or vault that begins above it.
-func (in *Input) placeOf(file string) place {
-	at := path.Dir(file)
-	for in.roots[at] == (place{}) && at != path.Dir(at) {
-		at = path.Dir(at)
-	}
-	file = strings.TrimPrefix(file, at+"/")
-	return place{path.Join(in.roots[at].key, file), path.Join(in.roots[at].name, file)}
-}
-
 // linked is the note in the folder that a link leads to; empty if the link is the only way to it.
 func (in *Input) linked(name string) string {
 	target, err := filepath.EvalSymlinks(filepath.Join(in.whole, name))
@@ -202,7 +168,7 @@ func (in *Input) linked(name string) string {
 	}
 	target, err = filepath.Rel(top, target)
 	unread := func(part string) bool {
-		return strings.HasPrefix(part, ".") || part == "node_modules" || templates.MatchString(part)
+		return isHidden(part) || isOthers(part) || templates.MatchString(part)
 	}
 	if err != nil || slices.ContainsFunc(strings.Split(filepath.ToSlash(target), "/"), unread) {
 		return ""
@@ -251,13 +217,20 @@ func isPage(name string) bool { return strings.EqualFold(path.Ext(name), ".html"
 // templates are the names of folders of templates: they are there to be copied.
 var templates = regexp.MustCompile(`^[^\p{L}]*(?i:templates?|模板|テンプレート)$`)
 
-// skipped tells whether a file or folder is none of a user's notes. Rules of agents are in hidden folders.
+// skipped tells whether a file or folder is none of a user's notes.
 func skipped(name string, entry fs.DirEntry) bool {
 	base := path.Base(name)
-	hidden := strings.HasPrefix(base, ".") && name != "." &&
-		!slices.Contains([]string{".cursor", ".claude", ".cursorrules"}, base)
-	return hidden || entry.IsDir() && (base == "node_modules" || base == "_ovpack")
+	return isHidden(base) || entry.IsDir() && isOthers(base)
 }
+
+// isHidden tells whether a file or folder of this name is hidden. Rules of agents are not, although their names say so.
+func isHidden(base string) bool {
+	return strings.HasPrefix(base, ".") && base != "." &&
+		!slices.Contains([]string{".cursor", ".claude", ".cursorrules"}, base)
+}
+
+// isOthers tells whether a folder of this name has what programs have put there.
+func isOthers(base string) bool { return base == "node_modules" || base == "_ovpack" }
 
 func skip(entry fs.DirEntry) error {
 	if entry.IsDir() {
@@ -349,7 +322,7 @@ func (in *Input) file(files fs.FS, name, above string, depth int, yield func(Ite
 	case !utf8.Valid(text):
 		err = errors.New("is not in UTF-8")
 	case isNote(name):
-		found, err = in.note(whole, string(text))
+		found, err = in.Note(whole, string(text))
 	default:
 		found, err = in.others.Items(in, whole, text)
 	}
@@ -429,9 +402,6 @@ func (in *Input) Read(files fs.FS, name string, archive bool) ([]byte, error) {
 // Leave notes a file that is left out.
 func (in *Input) Leave(file, why string) { in.Unread = append(in.Unread, Unread{file, why}) }
 
-// From is the place of a part of a file.
-func (in *Input) From(file, section string) *From { return &From{in.placeOf(file).name, section} }
-
 var (
 	unfit    = regexp.MustCompile(`[^A-Za-z0-9]+`)
 	controls = regexp.MustCompile(`\pC+`)
@@ -439,20 +409,6 @@ var (
 
 // Slug is a text as a part of an id or of a file's name.
 func Slug(text string) string { return strings.Trim(unfit.ReplaceAllString(text, "-"), "-") }
-
-// ID is the id of a part of a file for its audience. It stays the same when its text changes, and wherever its root
-// lies.
-func (in *Input) ID(file, part string) string {
-	at := in.placeOf(file)
-	key := norm.NFC.String(at.key) // a Mac may write names in another form
-	name := norm.NFC.String(path.Join(path.Base(path.Dir(at.name)), path.Base(at.name)))
-	if part != "" {
-		key += "#" + part
-	}
-	sum := sha256.Sum256([]byte(cmp.Or(in.scopeOf(file), in.Caller) + "\n" + key))
-	slug := Slug(strings.TrimSuffix(name, path.Ext(file)) + "-" + part)
-	return strings.TrimLeft(FirstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
-}
 
 // LastRunes is the end of a text, of at most some characters.
 func LastRunes(s string, most int) string {

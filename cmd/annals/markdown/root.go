@@ -2,13 +2,64 @@ package markdown
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
+
+// place is what the notes in a folder belong to, with the folder's path in there.
+type place struct {
+	key  string // the first part of ids
+	name string // the same from the name of what they belong to on
+}
+
+// belongs is what the notes in a folder belong to.
+func belongs(folder string) place {
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
+	}
+	root, top := rootOf(folder)
+	inside, err := filepath.Rel(top, folder)
+	if err != nil {
+		inside = folder
+	}
+	inside = filepath.ToSlash(inside)
+	return place{path.Join(root, inside), path.Join(path.Base(strings.TrimPrefix(root, "vault:")), inside)}
+}
+
+// placeOf is the place of a file: in the innermost git work tree or vault that begins above it.
+func (in *Input) placeOf(file string) place {
+	at := path.Dir(file)
+	for in.roots[at] == (place{}) && at != path.Dir(at) {
+		at = path.Dir(at)
+	}
+	file = strings.TrimPrefix(file, at+"/")
+	return place{path.Join(in.roots[at].key, file), path.Join(in.roots[at].name, file)}
+}
+
+// From is the place of a part of a file.
+func (in *Input) From(file, section string) *From { return &From{in.placeOf(file).name, section} }
+
+// ID is the id of a part of a file for its audience. It stays the same when its text changes, and wherever its root
+// lies.
+func (in *Input) ID(file, part string) string {
+	at := in.placeOf(file)
+	key := norm.NFC.String(at.key) // a Mac may write names in another form
+	name := norm.NFC.String(path.Join(path.Base(path.Dir(at.name)), path.Base(at.name)))
+	if part != "" {
+		key += "#" + part
+	}
+	sum := sha256.Sum256([]byte(cmp.Or(in.scopeOf(file), in.Caller) + "\n" + key))
+	slug := Slug(strings.TrimSuffix(name, path.Ext(file)) + "-" + part)
+	return strings.TrimLeft(FirstRunes(slug, 80)+"-"+hex.EncodeToString(sum[:6]), "-")
+}
 
 // rootOf is what the notes in a folder belong to, wherever it lies, and the folder where it begins: a git work tree by
 // its remote, else a vault of Obsidian by its name, else the folder by its place.

@@ -128,9 +128,11 @@ func TestANoteIsReadOnceWhateverItsNameIs(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, map[string]string{
 		"a/AGENTS.md": "# A\n\none", "a/.hidden/h.md": "h", "a/two\nlines.md": "2",
-		"nfc/Caf\u00e9.md": "c", "nfd/Cafe\u0301.md": "c",
+		"nfc/Caf\u00e9.md": "c", "nfd/Cafe\u0301.md": "c", "b/.cursor/rule.md": "r",
 	})
-	for link, to := range map[string]string{"a/CLAUDE.md": "AGENTS.md", "a/shown.md": ".hidden/h.md"} {
+	for link, to := range map[string]string{
+		"a/CLAUDE.md": "AGENTS.md", "a/shown.md": ".hidden/h.md", "b/rule.md": ".cursor/rule.md",
+	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -141,6 +143,10 @@ func TestANoteIsReadOnceWhateverItsNameIs(t *testing.T) {
 	}
 	if len(unread) != 1 || unread[0] != (markdown.Unread{File: "CLAUDE.md", Why: "is a link to AGENTS.md"}) {
 		t.Error(unread)
+	}
+	rules, linked := itemsIn(t, filepath.Join(dir, "b"), markdown.Forms{})
+	if len(rules) != 1 || rules["file:b/.cursor/rule.md"] == "" || len(linked) != 1 {
+		t.Error(rules, linked)
 	}
 	composed, _ := itemsIn(t, filepath.Join(dir, "nfc"), markdown.Forms{Root: "r"})
 	apart, _ := itemsIn(t, filepath.Join(dir, "nfd"), markdown.Forms{Root: "r"})

@@ -148,12 +148,12 @@ func TestFirstLinesThatAnotherProgramHasRewrittenAreRenewed(t *testing.T) {
 		"lines":      "---\ntitle: T\nannals:\n  id: one\n  revision: 3\n  hash: " + HashOf("T", "Text") + "\n  file: a/T.md\nmore: 1\n---\nText\n",
 	} {
 		in := &Input{}
-		all, err := in.note("a/T.md", text)
+		all, err := in.Note("a/T.md", text)
 		if err != nil || len(all) != 1 || all[0].Known == nil || !(&Item{Known: all[0].Known, Path: "/x/a/T.md"}).InPlace() {
 			t.Fatalf("%s: %+v, %v", name, all, err)
 		}
 		all[0].file = "a/T.md"
-		again, err := in.note("a/T.md", string(Renewed([]byte(text), all[0], "two", 4)))
+		again, err := in.Note("a/T.md", string(Renewed([]byte(text), all[0], "two", 4)))
 		if err != nil || len(again) != 1 || *again[0].Known != (Known{"two", 4, HashOf("T", "Text"), "a/T.md"}) || again[0].Content != "Text" {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
