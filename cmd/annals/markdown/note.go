@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -26,6 +27,7 @@ var (
 	annalsLine   = regexp.MustCompile(`(?m)^annals: ?\{.*\}`)
 	annalsField  = regexp.MustCompile(`(?m)^annals:[ \t]*(?:\{.*\}|(?:\r?\n[ \t]+\w.*)+)`) // Obsidian writes lines
 	ownSection   = regexp.MustCompile(`(?s)<!-- annals:begin -->.*?<!-- annals:end -->\n?`)
+	blankLine    = regexp.MustCompile(`\n[ \t]*\n`)
 	indexLine    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.) \[[^\]]*\]\([^)]*\.md\)`)
 )
 
@@ -224,7 +226,12 @@ func frontMatter(text string) (fields map[string]any, head, body string) {
 
 // titled splits a heading of the first level at the beginning from a text.
 func titled(text string) (title, rest string) {
-	all := parse(text).headings
+	first := text // down to the blank line that ends every heading
+	begin := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+	if end := blankLine.FindStringIndex(text[begin:]); end != nil {
+		first = text[:begin+end[0]+1]
+	}
+	all := parse(first).headings
 	if len(all) > 0 && all[0].level == 1 && strings.TrimSpace(text[:all[0].start]) == "" {
 		return all[0].name, text[all[0].end:]
 	}
@@ -241,6 +248,9 @@ func propertiesOf(text string) map[string]any {
 			break
 		}
 		fields[strings.ToLower(found[1])], rest = found[2], strings.TrimLeft(below, "\n")
+	}
+	if !strings.Contains(rest, "Status") {
+		return fields
 	}
 	for _, h := range parse(rest).headings {
 		if h.level == 2 && h.name == "Status" {
