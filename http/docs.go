@@ -2,7 +2,6 @@ package http
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -30,7 +29,7 @@ var docsPage string
 // docs is the content of the page /docs: the description of the API in reading order.
 type docs struct {
 	Info     *huma.Info
-	Address  string // to be replaced by the server's, see [docsAt]
+	Address  string // to be replaced by the server's, see [serve.WithAddress]
 	Sections []docsSection
 	Schemas  []docsSchema
 	Problems []docsProblem
@@ -83,7 +82,7 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := docs{Info: api.Info, Address: docsAddress}
+	view := docs{Info: api.Info, Address: serve.AnyAddress}
 	for _, tag := range api.Tags {
 		section := docsSection{Name: tag.Name, Doc: tag.Description}
 		for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
@@ -111,9 +110,6 @@ func renderDocs(api *huma.OpenAPI) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// docsAddress stands in what is rendered for the address of this server.
-const docsAddress = "http://annals.invalid"
-
 // docsPolicy is the content security policy of the page: it allows the page's own style.
 func docsPolicy(page []byte) string {
 	_, style, _ := bytes.Cut(page, []byte("<style>"))
@@ -121,11 +117,6 @@ func docsPolicy(page []byte) string {
 	hash := sha256.Sum256(style)
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
 		"'; frame-ancestors 'none'"
-}
-
-// docsAt is a page, or the description, with the address at which the reader reached the server.
-func docsAt(page []byte, public string, r *http.Request) []byte {
-	return bytes.ReplaceAll(page, []byte(docsAddress), []byte(cmp.Or(public, serve.AddressOf(r))))
 }
 
 func docsOperationOf(api *huma.OpenAPI, op *huma.Operation) docsOperation {
@@ -326,7 +317,7 @@ func (s *Server) described(contentType string, page func(pages) []byte) echo.Han
 		if err != nil {
 			return err
 		}
-		return e.Blob(http.StatusOK, contentType, docsAt(page(p), s.cfg.PublicURL, e.Request()))
+		return e.Blob(http.StatusOK, contentType, serve.WithAddress(page(p), s.cfg.PublicURL, e.Request()))
 	}
 }
 
@@ -337,7 +328,7 @@ func (s *Server) docs(e echo.Context) error {
 		return err
 	}
 	e.Response().Header().Set("Content-Security-Policy", p.docsPolicy)
-	return e.Blob(http.StatusOK, "text/html; charset=utf-8", docsAt(p.docs, s.cfg.PublicURL, e.Request()))
+	return e.Blob(http.StatusOK, "text/html; charset=utf-8", serve.WithAddress(p.docs, s.cfg.PublicURL, e.Request()))
 }
 
 func (s *Server) root(e echo.Context) error {

@@ -62,7 +62,7 @@ func description(version string) *huma.OpenAPI {
 			{Name: "Operation", Description: "How the server does."},
 		},
 		Components: components,
-		Servers:    []*huma.Server{{URL: docsAddress}},
+		Servers:    []*huma.Server{{URL: serve.AnyAddress}},
 		Security:   []map[string][]string{{"bearer": {}}, {"key": {}}},
 	}
 }

@@ -1,9 +1,20 @@
 package serve
 
 import (
+	"bytes"
+	"cmp"
 	"net/http"
 	"strings"
 )
+
+// AnyAddress stands in what is rendered once for the address of this server: see [WithAddress].
+const AnyAddress = "http://annals.invalid"
+
+// WithAddress is what was rendered, with the public address of this server, or else that at which the caller reached
+// it.
+func WithAddress(rendered []byte, public string, r *http.Request) []byte {
+	return bytes.ReplaceAll(rendered, []byte(AnyAddress), []byte(cmp.Or(public, AddressOf(r))))
+}
 
 // AddressOf is the address at which the caller reached the server.
 func AddressOf(r *http.Request) string {

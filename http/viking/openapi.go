@@ -1,7 +1,6 @@
 package viking
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -41,13 +40,10 @@ func description(version, public string) handler {
 	document := sync.OnceValues(func() ([]byte, error) { return describe(version) })
 	return func(_ context.Context, q *query) (any, error) {
 		body, err := document()
-		body = bytes.ReplaceAll(body, []byte(anyServer), []byte(cmp.Or(public, serve.AddressOf(q.request))))
+		body = serve.WithAddress(body, public, q.request)
 		return rawAnswer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: body}, err
 	}
 }
-
-// anyServer stands in the description for the address of this server.
-const anyServer = "http://annals.invalid"
 
 // tags say what routes are about, by the name below /api/v1.
 var tags = [][2]string{
@@ -94,7 +90,7 @@ func describe(version string) ([]byte, error) {
 		declared[i] = map[string]any{"name": t[0], "description": t[1]}
 	}
 	return json.Marshal(map[string]any{
-		"openapi": "3.1.0", "tags": declared, "servers": []any{map[string]any{"url": anyServer}},
+		"openapi": "3.1.0", "tags": declared, "servers": []any{map[string]any{"url": serve.AnyAddress}},
 		"info": map[string]any{
 			"title": "Annals: the OpenViking-compatible API", "version": version,
 			"description": "For programs that were written for OpenViking. Annals' own API is described at /openapi.yaml.",
