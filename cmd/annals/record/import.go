@@ -90,7 +90,7 @@ func (i *ImportCommand) Run(ctx context.Context, c *terminal.Console) error {
 	}
 	var me *domain.Principal // of an import of notes
 	if from != nil {
-		found, err := server.Patient(i.Patience).Whoami(ctx)
+		found, err := server.Whoami(ctx)
 		if err != nil {
 			return err
 		}
