@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -145,5 +146,22 @@ func TestProductsAreTheSameWithoutVectorInstructions(t *testing.T) {
 	}
 	if !slices.Equal(products[0].numbers, products[1].numbers) {
 		t.Errorf("got %v without, want %v", products[1].numbers, products[0].numbers)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	encoder, err := English()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{12, 40, mostTokens} { // a question, an item, the longest text
+		tokens := slices.Repeat([]int{reserved, reserved + 1}, n/2)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := encoder.Encode(b.Context(), tokens); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
