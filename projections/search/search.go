@@ -226,7 +226,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 		return nil, false, err
 	}
 	pool.Load = func(ctx context.Context, numbers []int64) error { return f.load(ctx, all, pool, numbers) }
-	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return f.Members(ctx, f.Search, f.Audience, sequences)
 	}
 	size := Size(f.Search)
