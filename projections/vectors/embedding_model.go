@@ -78,7 +78,7 @@ func openMeaningTables(
 			}
 			both[i] = TablesOf(version, s)
 		}
-		return offer(ctx, tx, both[1].version, both[0].version, now)
+		return offer(ctx, tx, both[1].version, both[0].version, false, now)
 	})
 	if err != nil {
 		return both, fmt.Errorf("open the space %s: %w", configured.Name(), err)
@@ -185,8 +185,9 @@ func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e ca
 }
 
 // offer makes the configured version active if no other model is, or else the next active one: the process that
-// started last decides. The built-in version stays what searches read, too.
-func offer(ctx context.Context, tx bun.IDB, configured, builtin int, now database.Time) error {
+// started last decides. The built-in version stays what searches read, too. A command that does not serve is
+// configured for no model, and gives none up.
+func offer(ctx context.Context, tx bun.IDB, configured, builtin int, serves bool, now database.Time) error {
 	var all []catalogue.Entry
 	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
 		Where("state = ?", catalogue.StateActive).Scan(ctx)
@@ -202,10 +203,10 @@ func offer(ctx context.Context, tx bun.IDB, configured, builtin int, now databas
 	switch {
 	case read == 0, read == builtin && configured != builtin:
 		err = activate(ctx, tx, configured, builtin, now)
-	case read != configured:
+	case read != configured && (serves || configured != builtin):
 		err = move(ctx, tx, catalogue.StateCatching, now, "version = ?", configured)
 	}
-	if err == nil {
+	if err == nil && (serves || configured != builtin) {
 		err = move(ctx, tx, catalogue.StateRetired, now, "version <> ? AND state = ?", configured, catalogue.StateCatching)
 	}
 	if err == nil {

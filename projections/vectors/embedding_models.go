@@ -153,6 +153,16 @@ func (s *Models) FollowMeaning(router *message.Router, followers *follow.Followe
 // MaintainModels switches searches to the configured model when it has every vector, and then stops updating the
 // previous one. It runs until ctx ends. It first reads sketches into memory, so that the first search need not wait.
 func (s *Models) MaintainModels(ctx context.Context) {
+	err := s.catalogue.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := catalogue.LockCatalogue(ctx, s.catalogue.DB.Engine, tx); err != nil {
+			return err
+		}
+		configured, builtin := s.Configured.Tables.version, s.Builtin.Tables.version
+		return offer(ctx, tx, configured, builtin, true, database.At(s.catalogue.Now()))
+	})
+	if err != nil && ctx.Err() == nil {
+		s.catalogue.Log.WarnContext(ctx, "the embedding model is not offered; restart to repeat it", "error", err)
+	}
 	for _, m := range s.Read() {
 		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
 			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -130,6 +131,31 @@ func TestAModelThatNoSettingNamesAnswersNoQuestions(t *testing.T) {
 		}
 		e.answers("large", -1)
 		w.Until("the new model answers", func() bool { return w.Search(domain.Search{Text: "backoff"}).Degraded == "" })
+	})
+}
+
+// What was just remembered is found by words and the built-in vectors while the model is silent. Without the model, a
+// server gives it up; a command that does not serve leaves it.
+func TestNothingWaitsForTheModel(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		e := newEndpoint(t)
+		e.answers("small", 0)
+		w, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "small")})
+		last := w.Remember("upgrade", "the Kubernetes upgrade is in May", "team:pay")
+		NoError(t, w.Reader().Await(t.Context(), w.By.Tenant, last.Position, true))
+		s := Must(domain.Search{By: w.By, Text: "kuberntes", Vector: make([]float32, 96)}.Complete())(t)
+		s.Vector[0] = 1 // as if the model had embedded the question
+		answer := Must(w.Base.Searcher.Search(t.Context(), s))(t)
+		if len(answer.Hits) != 1 || answer.Hits[0].Semantic == 0 || answer.Hits[0].Model != 0 {
+			t.Errorf("found %+v", answer.Hits)
+		}
+		stop()
+		both := []string{"builtin-2 ready", "openai:small:96 active"}
+		Equal(t, NewWorld(t, db, projections.Settings{}).Spaces(), both, "with a command (-got +want)")
+		again, _ := Served(t, db, projections.Settings{})
+		want := []string{"builtin-2 active", "openai:small:96 retired"}
+		again.Until("the model is given up", func() bool { return slices.Equal(again.Spaces(), want) })
 	})
 }
 
