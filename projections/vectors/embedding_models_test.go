@@ -1,6 +1,7 @@
 package vectors_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -143,7 +144,9 @@ func TestNothingWaitsForTheModel(t *testing.T) {
 		e.answers("small", 0)
 		w, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "small")})
 		last := w.Remember("upgrade", "the Kubernetes upgrade is in May", "team:pay")
-		NoError(t, w.Reader().Await(t.Context(), w.By.Tenant, last.Position, true))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		NoError(t, w.Reader().Await(ctx, w.By.Tenant, last.Position, true))
 		s := Must(domain.Search{By: w.By, Text: "kuberntes", Vector: make([]float32, 96)}.Complete())(t)
 		s.Vector[0] = 1 // as if the model had embedded the question
 		answer := Must(w.Base.Searcher.Search(t.Context(), s))(t)
