@@ -138,6 +138,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	if err != nil {
 		return nil, rows.Failed(ctx, "read what to embed", err)
 	}
+	e.pieces = slices.DeleteFunc(e.pieces, func(p Piece) bool { return !embedding.Reads(ctx, m.Embedder, p.text) })
 	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
 	return e, err
 }
