@@ -61,31 +61,42 @@ func (q *Question) IsLong() bool { return len(q.words) > longQuestion }
 // leastSimilar is the cosine of two words up to which they count as unrelated.
 const leastSimilar = 0.4
 
-// Closeness is how much of the question a text covers, 0…1: the relaxed word mover's similarity (Kusner et al., "From
-// Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight and by the most
-// similar word of the text.
+// passageWords is half the length of a passage: two runs of so many words that follow one another.
+const passageWords = 30
+
+// Closeness is how much of the question the best passage of a text covers, 0…1: the relaxed word mover's similarity
+// (Kusner et al., "From Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight
+// and by the most similar word of the passage. As a whole, a long text has a similar word for nearly every word.
 func (q *Question) Closeness(s string) float64 {
 	if q.total == 0 {
 		return 0
 	}
-	best := make([]float64, len(q.words))
-	for i := range q.words {
-		if a := &q.words[i]; a.han && strings.Contains(s, a.text) {
-			best[i] = 1 // wherever a text without spaces is cut
-		}
-	}
+	best, count := 0.0, 0
+	before, run := make([]float64, len(q.words)), make([]float64, len(q.words))
 	for w := range wordsOf(s) {
+		if count == passageWords {
+			best = max(best, q.covered(before, run))
+			before, run, count = run, before, 0
+			clear(run)
+		}
+		count++
 		similar, known := q.known[w.text]
 		if !known {
 			similar = q.similar(w)
 			q.known[w.text] = similar
 		}
 		for i, x := range similar {
-			best[i] = max(best[i], x)
+			run[i] = max(run[i], x)
 		}
 	}
+	return max(best, q.covered(before, run))
+}
+
+// covered is how much of the question two runs of words cover. They have the most similar word for each of its words.
+func (q *Question) covered(before, run []float64) float64 {
 	sum, least := 0.0, 0.0
-	for i, x := range best {
+	for i, x := range run {
+		x = max(x, before[i])
 		if x == 1 && !q.words[i].known && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}

@@ -121,7 +121,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	}
 	pool := search.NewPool(r.search, r.words, r.meaning.Embedder.Calibration())
 	pool.Load = func(ctx context.Context, numbers []int64) error { return r.load(ctx, tx, pool, cosines, numbers) }
-	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return r.members(ctx, tx, sequences)
 	}
 	best, err := r.best(ctx, tx, pool.Calibration, cosines)
@@ -200,7 +200,7 @@ func (r *asOfSearch) best(
 }
 
 // members finds the items of sequences among those that the search could find.
-func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string) ([][]words.Member, error) {
+func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string) ([][]int64, error) {
 	m := words.NewMatches(words.TermsOf(sequences))
 	some := r.passing(tx)
 	if _, rest := rows.Narrow(r.search.Filter, r.audience); rows.IsPlain(rest) && len(rest.PrivateOf) == 0 {

@@ -213,7 +213,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	}
 	pool := NewPool(f.Search, f.words, f.calibration)
 	pool.Load = func(ctx context.Context, numbers []int64) error { return f.load(ctx, all, pool, numbers) }
-	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return f.Members(ctx, f.Search, f.Audience, sequences)
 	}
 	size := Size(f.Search)
