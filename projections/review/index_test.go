@@ -1,49 +1,47 @@
 package review
 
 import (
-	"fmt"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text/compare"
+	"github.com/annals-kb/annals/projections/search"
 )
 
-func TestAnIndexFindsTheNewestItemsAndForgetsTheOldest(t *testing.T) {
+func TestAnIndexFindsTheNewestItemsOfAScope(t *testing.T) {
 	t.Parallel()
-	x, key := &index{}, entry("team:pay", "memory", 7)
-	var want []int64
-	for number := range int64(4000) {
-		x.add([]uint64{key | uint64(number), entry("team:pay", "memory", uint64(number)) | uint64(number)})
-		want = slices.Insert(want, 0, number)
+	x := &index{}
+	numbered := func(number int64, scope domain.Scope) search.Signed {
+		return search.Signed{
+			Item:      &domain.Knowledge{Number: number, Scopes: []domain.Scope{scope}},
+			Signature: compare.Signature{Hashes: []uint64{7, 8, uint64(100 + number)}, Least: 2},
+		}
 	}
-	if got := x.newest(key, 5); !slices.Equal(got, want[:5]) {
-		t.Errorf("got %d, want the newest", got)
+	for number := range int64(1000) {
+		x.add("acme", number, map[string]search.Signed{"": numbered(number, "team:pay")})
 	}
-	for i, run := range x.runs {
-		if !slices.IsSorted(run) || i > 0 && 2*len(run) > len(x.runs[i-1]) {
+	got, _ := x.candidates("acme", numbered(998, "team:pay"))
+	if want := []int64{999, 997, 996, 995, 994}; !slices.Equal(got, want) || x.knows("acme") != 999 {
+		t.Errorf("got %d, want %d; it knows the log up to %d", got, want, x.knows("acme"))
+	}
+	for i, run := range x.young {
+		if !slices.IsSorted(run) || i > 0 && 2*len(run) > len(x.young[i-1]) {
 			t.Errorf("run %d has %d entries", i, len(run))
 		}
 	}
-	x.forgetOldest()
-	if got := x.newest(key, 9999); len(got) < 2500 || len(got) > 3500 || !slices.Equal(got, want[:len(got)]) {
-		t.Errorf("%d items are left", len(got))
-	}
-	if got := x.newest(entry("team:ops", "memory", 7), 5); got != nil {
-		t.Errorf("in another scope, there are %d", got)
+	for _, other := range []string{"acme", "other"} {
+		if got, _ := x.candidates(other, numbered(1, domain.Scope("team:"+other))); len(got) > 0 || x.knows("other") > 0 {
+			t.Errorf("in another scope of %s, it finds %d", other, got)
+		}
 	}
 }
 
-func TestIndexesOfTenantsThatAreNotUsedAreForgottenFirst(t *testing.T) {
+func TestAnIndexForgetsTheOldestEntries(t *testing.T) {
 	t.Parallel()
-	var x indexes
-	for i := range 3 {
-		own, _ := x.of(fmt.Sprint("tenant-", i))
-		own.runs = [][]uint64{make([]uint64, mostEntries/2)}
-		time.Sleep(time.Millisecond)
-	}
-	x.of("tenant-0")
-	last, _ := x.of("tenant-2")
-	x.add(last, nil)
-	if _, kept := x.all["tenant-1"]; kept || len(x.all) != 2 {
-		t.Errorf("%d indexes are left", len(x.all))
+	x := &index{young: [][]uint64{make([]uint64, mostEntries/2+1)}, old: [][]uint64{make([]uint64, 1)}}
+	x.add("acme", 1, nil)
+	if len(x.old) == 0 || len(x.old[0]) <= mostEntries/2 || len(x.young) > 0 {
+		t.Errorf("%d old and %d young runs", len(x.old), len(x.young))
 	}
 }

@@ -72,7 +72,7 @@ type Proposer struct {
 	Judge     Judge // nil: rules decide
 	Logger    *slog.Logger
 
-	indexes indexes
+	index index
 }
 
 // Follow makes the proposer follow every tenant's log.
@@ -116,11 +116,10 @@ func (p *Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change
 	if p.Off || len(touched) == 0 {
 		return follow.NoChange{}, nil
 	}
-	own, err := p.caughtUp(ctx, page.Tenant, page.Events[0].Position-1)
-	if err != nil {
+	if err := p.catchUp(ctx, page.Tenant, page.Events[0].Position-1); err != nil {
 		return nil, err
 	}
-	b := batch{Proposer: p, judge: p.Judge, index: own, tenant: page.Tenant}
+	b := batch{Proposer: p, judge: p.Judge, tenant: page.Tenant}
 	for some := range slices.Chunk(touched, atOnce) {
 		began := time.Now()
 		if err := b.review(ctx, some); err != nil {
@@ -128,47 +127,43 @@ func (p *Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change
 		}
 		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
 	}
-	p.indexes.reach(own, page.Last().Position)
 	return follow.NoChange{}, nil
 }
 
-// caughtUp is the index of a tenant with all items up to a position. It adds those of pages that were read before the
-// process began, or by another one.
-func (p *Proposer) caughtUp(ctx context.Context, tenant string, position int64) (*index, error) {
-	own, through := p.indexes.of(tenant)
-	for through < position {
+// catchUp adds the items up to a position to the index. It lacks those of pages that were read before the process began,
+// or by another one.
+func (p *Proposer) catchUp(ctx context.Context, tenant string, position int64) error {
+	for through := p.index.knows(tenant); through < position; {
 		began := time.Now()
-		events, err := p.Log.Reader.Envelopes(ctx, tenant, through, int(min(events.PageSize, position-through)))
-		if err != nil || len(events) == 0 {
-			return own, err
+		page, err := p.Log.Reader.Envelopes(ctx, tenant, through, int(min(events.PageSize, position-through)))
+		if err != nil || len(page) == 0 {
+			return err
 		}
 		ids := rows.Set{}
-		for _, event := range events {
+		for _, event := range page {
 			if id, isItem := domain.ItemOf(event.Stream); isItem && slices.Contains(saying, event.Name) {
 				ids[id] = true
 			}
 		}
 		items, err := p.Reader.Items(ctx, tenant, slices.Collect(maps.Keys(ids)))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.sign(own, slices.Collect(maps.Values(items)))
-		through = events[len(events)-1].Position
-		p.indexes.reach(own, through)
+		through = page[len(page)-1].Position
+		p.index.add(tenant, through, p.signed(items))
 		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
 	}
-	return own, nil
+	return nil
 }
 
-// sign adds those of some items to an index that can be compared.
-func (p *Proposer) sign(own *index, items []*domain.Knowledge) map[string]search.Signed {
+// signed are those of some items that are compared.
+func (p *Proposer) signed(items map[string]*domain.Knowledge) map[string]search.Signed {
 	signed := map[string]search.Signed{}
-	for _, item := range items {
+	for id, item := range items {
 		if isCompared(item) && item.Status == domain.Active {
-			signed[item.ID] = p.Searcher.Sign(item)
+			signed[id] = p.Searcher.Sign(item)
 		}
 	}
-	p.indexes.add(own, slices.Collect(maps.Values(signed)))
 	return signed
 }
 
@@ -206,7 +201,6 @@ func by(tenant string) domain.Principal {
 type batch struct {
 	*Proposer
 	judge  Judge // nil: rules decide
-	index  *index
 	tenant string
 }
 
@@ -230,10 +224,11 @@ func (p *batch) review(ctx context.Context, some []domain.Event) error {
 			proposed[id] = true
 		}
 	}
-	signed := p.sign(p.index, slices.Collect(maps.Values(items)))
+	signed := p.signed(items)
+	p.index.add(p.tenant, some[len(some)-1].Position, signed)
 	byWords, byTask, numbers := map[string][]int64{}, map[string][]int64{}, map[int64]bool{}
 	for id, s := range signed {
-		byWords[id], byTask[id] = p.indexes.candidates(p.index, s)
+		byWords[id], byTask[id] = p.index.candidates(p.tenant, s)
 		for _, number := range slices.Concat(byWords[id], byTask[id]) {
 			numbers[number] = true
 		}

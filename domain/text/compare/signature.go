@@ -31,17 +31,17 @@ func (p Prepared) Signature() Signature {
 	if len(first) == mostSigned {
 		s.Least = 3 // three words, each two of them
 	}
-	words, values := joined(first...), []uint64{}
+	words, values := Joined(first...), []uint64{}
 	for measured, said := range p.values {
 		for value := range said {
 			values = append(values, Hash(measured, value))
 		}
 	}
 	slices.Sort(values)
-	s.Hashes = append(s.Hashes, words, joined(append(values, words)...))
+	s.Hashes = append(s.Hashes, words, Joined(append(values, words)...))
 	for i, word := range first {
 		for _, other := range first[:i] {
-			s.Hashes = append(s.Hashes, joined(word, other, 0))
+			s.Hashes = append(s.Hashes, Joined(word, other, 0))
 		}
 		if len(first) <= mostBare {
 			s.Hashes = append(s.Hashes, word)
@@ -74,8 +74,8 @@ func (f features) firstWords() (first []uint64) {
 	return first
 }
 
-// joined hashes hashes.
-func joined(hashes ...uint64) (all uint64) {
+// Joined hashes hashes.
+func Joined(hashes ...uint64) (all uint64) {
 	for _, h := range hashes {
 		all = (all ^ h) * 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 		all ^= all >> 32
@@ -90,5 +90,5 @@ func Hash(words ...string) uint64 {
 		h.Write([]byte(word)) // never fails
 		h.Write([]byte{0})
 	}
-	return joined(h.Sum64())
+	return Joined(h.Sum64())
 }
