@@ -13,7 +13,8 @@ import (
 const (
 	mostEntries  = 32 << 20 // of 8 bytes; an item has up to 19 in each of its scopes
 	mostLookedAt = 128      // the newest items with one hash
-	mostCompared = 5        // candidates by words, and as many by task
+	mostCompared = 5        // candidates
+	byTask       = 10       // hashes that a task counts as, unless more than mostCompared others have it
 )
 
 // index finds items by their signatures. It has an entry for each hash of an item in each scope: the hash and the
@@ -32,13 +33,15 @@ const numberBits = 34
 
 func numberOf(entry uint64) int64 { return int64(entry & (1<<numberBits - 1)) }
 
-// keys are the hashes of an item in a scope, as entries have them.
-func keys(tenant, scope string, s search.Signed) (all []uint64, task uint64) {
+// keys are the hashes of an item in a scope, as entries have them. That of its task is the last one.
+func keys(tenant, scope string, s search.Signed) (all []uint64) {
 	within := compare.Hash(tenant, scope, string(s.Item.ContextType))
 	for _, hash := range append(s.Hashes, s.Task) {
-		all = append(all, compare.Joined(within, hash)>>numberBits<<numberBits)
+		if hash != 0 {
+			all = append(all, compare.Joined(within, hash)>>numberBits<<numberBits)
+		}
 	}
-	return all[:len(s.Hashes)], all[len(s.Hashes)]
+	return all
 }
 
 // knows is the position up to which the index knows the log of a tenant.
@@ -53,11 +56,7 @@ func (x *index) add(tenant string, position int64, items map[string]search.Signe
 	var entries []uint64
 	for _, s := range items {
 		for _, scope := range s.Item.Scopes {
-			all, task := keys(tenant, string(scope), s)
-			if s.Task != 0 {
-				all = append(all, task)
-			}
-			for _, key := range all {
+			for _, key := range keys(tenant, string(scope), s) {
 				entries = append(entries, key|uint64(s.Item.Number))
 			}
 		}
@@ -91,33 +90,27 @@ func (x *index) newest(key uint64, most int) (numbers []int64) {
 	return numbers
 }
 
-// candidates are items that may say the same as an item or contradict it, the likeliest first, and others that may
-// answer its task.
-func (x *index) candidates(tenant string, s search.Signed) (byWords, byTask []int64) {
+// candidates are items that may say the same as an item, contradict it or answer its task, the likeliest first.
+func (x *index) candidates(tenant string, s search.Signed) []int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	best := map[int64]int{}
 	for _, scope := range s.Item.Scopes {
-		all, task := keys(tenant, string(scope), s)
 		shared := map[int64]int{}
-		for _, key := range all {
-			for _, number := range x.newest(key, mostLookedAt) {
-				if shared[number]++; shared[number] >= s.Least && number != s.Item.Number {
+		for i, key := range keys(tenant, string(scope), s) {
+			numbers, weight := x.newest(key, mostLookedAt), 1
+			if i == len(s.Hashes) && len(numbers) <= mostCompared+1 {
+				weight = byTask
+			}
+			for _, number := range numbers {
+				if shared[number] += weight; shared[number] >= s.Least && number != s.Item.Number {
 					best[number] = max(best[number], shared[number])
 				}
 			}
 		}
-		if s.Task != 0 {
-			byTask = append(byTask, x.newest(task, 3*mostCompared)...)
-		}
 	}
-	byWords = slices.SortedFunc(maps.Keys(best), func(a, b int64) int {
+	numbers := slices.SortedFunc(maps.Keys(best), func(a, b int64) int {
 		return cmp.Or(best[b]-best[a], cmp.Compare(b, a))
 	})
-	byWords = byWords[:min(len(byWords), mostCompared)]
-	slices.Sort(byTask)
-	byTask = slices.DeleteFunc(slices.Compact(byTask), func(number int64) bool {
-		return number == s.Item.Number || slices.Contains(byWords, number)
-	})
-	return byWords, byTask[max(0, len(byTask)-mostCompared):]
+	return numbers[:min(len(numbers), mostCompared)]
 }

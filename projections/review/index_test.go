@@ -21,7 +21,7 @@ func TestAnIndexFindsTheNewestItemsOfAScope(t *testing.T) {
 	for number := range int64(1000) {
 		x.add("acme", number, map[string]search.Signed{"": numbered(number, "team:pay")})
 	}
-	got, _ := x.candidates("acme", numbered(998, "team:pay"))
+	got := x.candidates("acme", numbered(998, "team:pay"))
 	if want := []int64{999, 997, 996, 995, 994}; !slices.Equal(got, want) || x.knows("acme") != 999 {
 		t.Errorf("got %d, want %d; it knows the log up to %d", got, want, x.knows("acme"))
 	}
@@ -31,7 +31,7 @@ func TestAnIndexFindsTheNewestItemsOfAScope(t *testing.T) {
 		}
 	}
 	for _, other := range []string{"acme", "other"} {
-		if got, _ := x.candidates(other, numbered(1, domain.Scope("team:"+other))); len(got) > 0 || x.knows("other") > 0 {
+		if got := x.candidates(other, numbered(1, domain.Scope("team:"+other))); len(got) > 0 || x.knows("other") > 0 {
 			t.Errorf("in another scope of %s, it finds %d", other, got)
 		}
 	}

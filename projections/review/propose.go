@@ -38,7 +38,7 @@ type Reader interface {
 type Searcher interface {
 	Sign(item *domain.Knowledge) search.Signed
 	// Judge tells which candidates say the same as an item, contradict it or resemble it.
-	Judge(by domain.Principal, s search.Signed, byWords, byTask []*domain.Knowledge) []domain.SimilarItem
+	Judge(by domain.Principal, s search.Signed, candidates []*domain.Knowledge) []domain.SimilarItem
 	Compare(item, other *domain.Knowledge) domain.SimilarItem
 }
 
@@ -83,16 +83,7 @@ func (p *Proposer) Follow(router *message.Router) {
 // Status is how far the proposer is, as one tenant sees it.
 func (p *Proposer) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
 	f, err := p.Followers.SubscriptionStatus(ctx, name, tenant)
-	judge := "rules"
-	switch {
-	case p.Off:
-		judge = "off"
-	case p.Judge != nil:
-		judge = domain.JudgedByModel
-	}
-	return f.Describe(domain.ProjectionStatus{
-		Name: name, Version: 1, State: "active", Settings: map[string]string{"judge": judge},
-	}), err
+	return f.Describe(domain.ProjectionStatus{Name: name, Version: 1, State: "active"}), err
 }
 
 // atOnce is how many items are read and compared at once.
@@ -226,24 +217,16 @@ func (p *batch) review(ctx context.Context, some []domain.Event) error {
 	}
 	signed := p.signed(items)
 	p.index.add(p.tenant, some[len(some)-1].Position, signed)
-	byWords, byTask, numbers := map[string][]int64{}, map[string][]int64{}, map[int64]bool{}
+	candidates, numbers := map[string][]int64{}, map[int64]bool{}
 	for id, s := range signed {
-		byWords[id], byTask[id] = p.index.candidates(p.tenant, s)
-		for _, number := range slices.Concat(byWords[id], byTask[id]) {
+		candidates[id] = p.index.candidates(p.tenant, s)
+		for _, number := range candidates[id] {
 			numbers[number] = true
 		}
 	}
-	candidates, err := p.Reader.Numbered(ctx, p.tenant, slices.Collect(maps.Keys(numbers)))
+	others, err := p.Reader.Numbered(ctx, p.tenant, slices.Collect(maps.Keys(numbers)))
 	if err != nil {
 		return err
-	}
-	of := func(numbers []int64) (found []*domain.Knowledge) {
-		for _, number := range numbers {
-			if k := candidates[number]; k != nil && k.Status == domain.Active {
-				found = append(found, k)
-			}
-		}
-		return found
 	}
 	for i, event := range some {
 		item := items[ids[i]]
@@ -254,7 +237,13 @@ func (p *batch) review(ctx context.Context, some []domain.Event) error {
 		}
 		var similar []domain.SimilarItem
 		if s, isSigned := signed[ids[i]]; isSigned {
-			similar = p.Searcher.Judge(by(p.tenant), s, of(byWords[ids[i]]), of(byTask[ids[i]]))
+			var found []*domain.Knowledge
+			for _, number := range candidates[item.ID] {
+				if k := others[number]; k != nil && k.Status == domain.Active {
+					found = append(found, k)
+				}
+			}
+			similar = p.Searcher.Judge(by(p.tenant), s, found)
 			similar = slices.DeleteFunc(similar, func(s domain.SimilarItem) bool { // which only a model may propose
 				return p.judge == nil && s.Kind == domain.Resembling && s.Rule == ""
 			})

@@ -73,15 +73,11 @@ func (*Searcher) Sign(item *domain.Knowledge) Signed {
 	return s
 }
 
-// Judge is [Searcher.Similar] for candidates that were found by signatures, or have the task alone in common.
-func (*Searcher) Judge(by domain.Principal, s Signed, byWords, byTask []*domain.Knowledge) []domain.SimilarItem {
-	var found []domain.Found
-	for i, k := range slices.Concat(byWords, byTask) {
-		c := domain.Candidate{Pending: true} // its vector is not compared
-		if i < len(byWords) {
-			c.Score = 1
-		}
-		found = append(found, domain.Found{Hit: domain.Hit{Candidate: c}, Knowledge: k})
+// Judge is [Searcher.Similar] for candidates that were found by signatures.
+func (*Searcher) Judge(by domain.Principal, s Signed, candidates []*domain.Knowledge) []domain.SimilarItem {
+	found := make([]domain.Found, len(candidates))
+	for i, k := range candidates { // whose vectors are not compared
+		found[i] = domain.Found{Hit: domain.Hit{Candidate: domain.Candidate{Score: 1, Pending: true}}, Knowledge: k}
 	}
 	return judge(by, s.Item, s.prepared, found)
 }
@@ -117,7 +113,7 @@ func judge(
 	for _, hit := range found {
 		k := hit.Knowledge
 		if k.ID == item.ID || k.ContextType != item.ContextType || !by.MaySee(k) ||
-			hit.Score < leastHit && (answers > mostAnswers || !answersOtherwise(item, k)) {
+			hit.Score < leastHit && !answersOtherwise(item, k) {
 			continue
 		}
 		similar := similarItem(item, k, prepared.With(compare.Prepare(comparedOf(k))))
