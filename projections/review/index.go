@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	mostEntries  = 32 << 20 // of 8 bytes; an item has up to 19 in each of its scopes
+	mostEntries  = 32 << 20 // of 8 bytes; an item has up to 18 in each of its scopes
 	mostLookedAt = 128      // the newest items with one hash
 	mostCompared = 5        // candidates
 	byTask       = 10       // hashes that a task counts as, unless more than mostCompared others have it

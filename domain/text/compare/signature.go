@@ -10,9 +10,8 @@ import (
 // mostSigned is how many words of an item a signature is made of.
 const mostSigned = 6
 
-// Signature are hashes of what an item says: of its whole text, of its first words together, also with all values, and
-// of each two of them. Items that are not unrelated have at least as many in common as either says, but for a few. So
-// hashes find them among many.
+// Signature are hashes of what an item says: of its whole text, of its first words together, and of each two of them.
+// Nearly all items that are not unrelated have the least number of them in common. So hashes find them among many.
 //
 // The first words are names, then others, by their hashes. Two items that share most of their words share most of the
 // first ones, too: a bottom-k sketch (Cohen and Kaplan, "Summarizing Data Using Bottom-k Sketches", 2007).
@@ -31,14 +30,7 @@ func (p Prepared) Signature() Signature {
 	if len(first) == mostSigned {
 		s.Least = 3 // three words, each two of them
 	}
-	words, values := Joined(first...), []uint64{}
-	for measured, said := range p.values {
-		for value := range said {
-			values = append(values, Hash(measured, value))
-		}
-	}
-	slices.Sort(values)
-	s.Hashes = append(s.Hashes, words, Joined(append(values, words)...))
+	s.Hashes = append(s.Hashes, Joined(first...))
 	for i, word := range first {
 		for _, other := range first[:i] {
 			s.Hashes = append(s.Hashes, Joined(word, other, 0))
