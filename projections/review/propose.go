@@ -121,8 +121,8 @@ func (p *Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change
 	return follow.NoChange{}, nil
 }
 
-// catchUp adds the items up to a position to the index. It lacks those of pages that were read before the process began,
-// or by another one.
+// catchUp adds the items up to a position to the index, which lacks those of pages that were read before the process
+// began, or by another one.
 func (p *Proposer) catchUp(ctx context.Context, tenant string, position int64) error {
 	for through := p.index.knows(tenant); through < position; {
 		began := time.Now()
