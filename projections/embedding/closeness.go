@@ -97,7 +97,7 @@ func (q *Question) covered(before, run []float64) float64 {
 	sum, least := 0.0, 0.0
 	for i, x := range run {
 		x = max(x, before[i])
-		if x == 1 && !q.words[i].known && len(q.words[i].text) >= shortestName {
+		if x == 1 && !q.words[i].known && !q.words[i].digit && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
@@ -141,7 +141,7 @@ func (q *Question) similar(w word) []float64 {
 		if similar < 1 && a.known && m.known {
 			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
-		if a.absent {
+		if a.absent && !a.digit {
 			similar = max(similar, spelling(a.text, w.text))
 		}
 		if similar > leastSimilar {
@@ -207,6 +207,7 @@ func distance(a, b string, most int) int {
 // word is a word of a text in lower case.
 type word struct {
 	text  string
+	digit bool         // it is a number, or a part of a code
 	han   bool         // it is of a script without spaces
 	entry lexicon.Word // of such a word, which is in the lexicon
 }
@@ -258,10 +259,11 @@ func (w word) lookUp() *meaning {
 	return m
 }
 
-// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, and Chinese words.
+// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, Chinese words, and runs
+// of digits.
 func wordsOf(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			for run != "" {
 				var ok bool
 				if run, ok = firstWord(run, yield); !ok {
@@ -272,14 +274,14 @@ func wordsOf(s string) iter.Seq[word] {
 	}
 }
 
-// firstWord yields the first word of a run of letters, or the words of Han characters that it begins with. It returns
+// firstWord yields the first word of a run of letters and digits, or the words of Han characters that it begins with. It returns
 // the rest.
 func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	end := len(run)
 	var last rune
 	for i, r := range run {
 		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
-			unicode.IsUpper(r) && unicode.IsLower(last)) {
+			unicode.IsDigit(r) != unicode.IsDigit(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
 			end = i
 			break
 		}
@@ -287,11 +289,11 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	}
 	if unicode.Is(unicode.Han, last) {
 		for entry := range lexicon.Han(run[:end]) {
-			if !yield(word{entry.String(), true, entry}) {
+			if !yield(word{text: entry.String(), han: true, entry: entry}) {
 				return "", false
 			}
 		}
 		return run[end:], true
 	}
-	return run[end:], yield(word{text: strings.ToLower(run[:end])})
+	return run[end:], yield(word{text: strings.ToLower(run[:end]), digit: unicode.IsDigit(last)})
 }

@@ -31,6 +31,16 @@ import (
 // [domain.Search.Complete] must have completed the search. The error matches [domain.ErrUnavailable] if the
 // projection has not reached s.AsOf.
 func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	answer, err := p.searchWhole(ctx, s)
+	if err != nil {
+		return domain.Answer{}, err
+	}
+	return answer, search.AddParts(s, &answer, func(part domain.Search) (domain.Answer, error) {
+		return p.searchWhole(ctx, part)
+	})
+}
+
+func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
 		return domain.Answer{}, err
@@ -72,7 +82,7 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 		return present, nil
 	}
 	answer := domain.Answer{
-		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning,
+		Hits: hits, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
@@ -97,7 +107,6 @@ type asOfSearch struct {
 
 	seen, passed int64
 	below        float64
-	weak         bool
 }
 
 // asOfCandidate are what a search of the past reads of an item.
@@ -139,7 +148,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 		known[e.Candidate.ID] = e.Item
 	}
 	var hits []domain.Hit
-	hits, r.below, r.weak = pool.Rank(r.search, r.audience, r.minScore)
+	hits, r.below = pool.Rank(r.search, r.audience, r.minScore)
 	found := make([]domain.Found, len(hits))
 	for i, hit := range hits {
 		k := known[hit.ID]

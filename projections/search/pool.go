@@ -147,11 +147,9 @@ func (p *Pool) Judge(ctx context.Context) error {
 	return nil
 }
 
-// Rank ranks the candidates. below is the best score of what is not shown. weak is that of [domain.Convincing], which
-// decides unless the caller set a least score or described a task.
-func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (
-	hits []domain.Hit, below float64, weak bool,
-) {
+// Rank ranks the candidates: in bands, unless the caller set a least score or the question says nothing. below is the
+// best score of what is not shown.
+func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (hits []domain.Hit, below float64) {
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
 		candidates[i] = e.Candidate
@@ -159,15 +157,10 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 			below = max(below, e.Candidate.Score)
 		}
 	}
-	hits = domain.Rank(candidates, audience, s.Order, minScore, s.Limit)
-	if p.question == nil || p.question.IsLong() || s.MinScore != nil || len(hits) == 0 {
-		return hits, below, false
+	if p.question == nil || s.MinScore != nil {
+		return domain.Rank(candidates, audience, s.Order, minScore, s.Limit), below
 	}
-	convincing, weak := domain.Convincing(hits)
-	if len(convincing) == 0 {
-		below = max(below, hits[0].Score)
-	}
-	return convincing, below, weak
+	return domain.RankInBands(candidates, audience, s.Order, minScore, s.Limit, p.question.IsLong()), below
 }
 
 // addNeighbours raises the candidates of conversations, and reads the items beside the best of them.
