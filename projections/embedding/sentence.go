@@ -27,20 +27,17 @@ func (Sentence) Calibration() Calibration {
 	return calibrated(0.4, 12)
 }
 
-// leastKnown is the share of a text's letters and digits that the vocabulary needs to have.
-const leastKnown = 0.5
-
-// Reads tells whether the vocabulary has enough of a text.
+// Reads tells whether most of the letters and digits of a text are in the vocabulary: not those of Chinese.
 func (Sentence) Reads(_ context.Context, s string) bool {
 	encoder, err := sentence.English()
 	if err != nil {
 		return true // Embed tells why
 	}
-	_, known := encoder.Tokens(strings.Join(strings.Fields(s), " "))
-	return known >= leastKnown
+	_, known := encoder.Tokens(s)
+	return known >= 0.5
 }
 
-// Request returns as many of the first texts as are worth keeping after about a second.
+// Request returns as many of the first texts as are encoded in about a second: their vectors are kept then.
 func (Sentence) Request(texts []string) []string { return texts[:min(len(texts), 32)] }
 
 // Embed encodes the beginning of each text, up to 128 tokens. White space is a blank, since the vocabulary has no line
@@ -53,7 +50,7 @@ func (s Sentence) Embed(ctx context.Context, texts []string, kind Kind) ([][]flo
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		tokens, known := encoder.Tokens(strings.Join(strings.Fields(text), " "))
-		if known < leastKnown {
+		if known < 0.5 {
 			vectors[i], err = noMeaning(s.Dims(), kind), ctx.Err()
 		} else {
 			vectors[i], err = encoder.Encode(ctx, tokens)
