@@ -18,7 +18,7 @@ type Candidate struct {
 	Lexical    float64  // calibrated match of words, part of Score
 	Overdue    bool     // its verification is overdue
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
-	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
+	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
 	Statement  string   // its text: the same for copies; empty if that does not count
 }

@@ -156,6 +156,8 @@ func (p *Pool) Add(e *Entry) {
 	}
 	if model.Known {
 		c.Model = p.models[1].Score(model.Of)
+		e.covered = max(e.covered, p.models[1].Share(model.Of))
+		c.Covered = e.covered
 	}
 	c.Semantic = p.beside(c.Semantic, model, builtin.Known)
 	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
