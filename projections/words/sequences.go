@@ -1,7 +1,9 @@
 package words
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -44,11 +46,17 @@ func TermsOf(sequences []string) []text.QueryTerm {
 
 // Members are the items with each term, by number; none if they are too many.
 func (m *Matches) Members() [][]Member {
-	members := make([][]Member, len(m.found))
-	for i, found := range m.found {
-		for _, o := range found {
-			members[i] = append(members[i], Member{m.items[o.item].number, int(m.items[o.item].words)})
+	members := make([][]Member, len(m.hashes))
+	for i, hash := range m.hashes {
+		for _, b := range m.blocks {
+			b.each(i, hash, func(low uint16, words int) bool {
+				if b.has(low) {
+					members[i] = append(members[i], Member{b.number<<blockBits | int64(low), words})
+				}
+				return len(members[i]) <= longestSequence
+			})
 		}
+		slices.SortFunc(members[i], func(a, b Member) int { return cmp.Compare(a.Number, b.Number) })
 		if len(members[i]) > longestSequence {
 			members[i] = nil
 		}
@@ -56,37 +64,47 @@ func (m *Matches) Members() [][]Member {
 	return members
 }
 
+// each passes the items of a block that have a term, until yield returns false.
+func (b *matched) each(term int, hash uint64, yield func(low uint16, words int) bool) {
+	if term < len(b.lists) {
+		p := posting{low: -1}
+		for at, data := 0, b.lists[term].data; at < len(data); {
+			p, at, _ = nextPosting(data, at, p.low)
+			if _, changed := b.changed[uint16(p.low)]; !changed && !yield(uint16(p.low), p.words) {
+				return
+			}
+		}
+	}
+	for low, now := range b.changed {
+		if now != nil && now.Count(hash) > 0 && !yield(low, now.Words) {
+			return
+		}
+	}
+}
+
 // Together scores each sequence as if it were one item.
 func (m *Matches) Together(sequences [][]Member) []float64 {
-	at := map[int32]int{}
-	words, all := make([]int, len(sequences)), 0
+	all, words := 0, make([]int, len(sequences))
+	counts, of := make([][]int, len(sequences)), make([]int, len(m.Terms))
 	for i, members := range sequences {
+		counts[i] = make([]int, len(m.Terms))
 		for _, member := range members {
 			words[i] += member.Words
-			if item, found := m.at(member.Number); found {
-				at[int32(item)] = i
+			m.count(member.Number, of)
+			for term, count := range of {
+				counts[i][term] += count
 			}
 		}
 		all += words[i]
 	}
 	average := float64(all) / float64(max(1, len(sequences)))
 	sums := make([]float64, len(sequences))
-	counts := make([]int, len(sequences))
-	for term, found := range m.found {
-		clear(counts)
-		for _, o := range found {
-			if sequence, is := at[o.item]; is {
-				counts[sequence] += int(o.count)
-			}
-		}
-		worth := text.IDF(m.counted, m.containing[term])
-		for i, count := range counts {
-			if count > 0 {
-				sums[i] += worth * text.Saturation(count, words[i], average)
-			}
-		}
-	}
 	for i := range sums {
+		for term, count := range counts[i] {
+			if count > 0 {
+				sums[i] += m.worth[term] * text.Saturation(count, words[i], average)
+			}
+		}
 		sums[i] = text.WordScore(sums[i], m.attainable)
 	}
 	return sums
