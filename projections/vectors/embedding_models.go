@@ -25,6 +25,7 @@ import (
 // It is safe for concurrent use.
 type Models struct {
 	catalogue  *catalogue.Catalogue
+	memory     int                  // bytes for sketches
 	embedders  []embedding.Embedder // the configured one first
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
@@ -35,9 +36,12 @@ type Models struct {
 	known map[int]*Projection // by version
 }
 
-// Open finds the active model, and finds or creates the one of the configured embedder.
-func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Embedder) (*Models, error) {
-	s := &Models{catalogue: p, embedders: embedders, known: map[int]*Projection{}}
+// Open finds the active model, and finds or creates the one of the configured embedder. sketchMemory is how many bytes
+// the sketches of a model may take in memory.
+func Open(
+	ctx context.Context, p *catalogue.Catalogue, sketchMemory int, embedders ...embedding.Embedder,
+) (*Models, error) {
+	s := &Models{catalogue: p, memory: sketchMemory, embedders: embedders, known: map[int]*Projection{}}
 	wanted, err := openMeaningTables(ctx, p.DB, embedders[0], database.At(p.Now()))
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[t.version] == nil {
-		s.known[t.version] = newMeaning(s.catalogue, t, e)
+		s.known[t.version] = newMeaning(s.catalogue, t, e, s.memory)
 	}
 	return s.known[t.version]
 }

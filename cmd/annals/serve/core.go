@@ -56,7 +56,9 @@ func (c *core) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.knowledge, err = projections.Open(ctx, c.db,
-		projections.Settings{Embedder: c.embedder, Previous: c.previous, Logger: c.logger})
+		projections.Settings{
+			Embedder: c.embedder, Previous: c.previous, SketchMemory: c.cfg.SketchMemory << 20, Logger: c.logger,
+		})
 	if err != nil {
 		return fmt.Errorf("open the projections: %w", err)
 	}
