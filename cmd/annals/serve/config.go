@@ -76,7 +76,7 @@ type Config struct {
 
 	limiting // part: quotas
 
-	SketchMemory int `group:"limits" env:"ANNALS_SKETCH_MEMORY" default:"512" least:"1" placeholder:"MB"`
+	SketchMemory int64 `group:"limits" env:"ANNALS_SKETCH_MEMORY" default:"512" least:"1" placeholder:"MB"`
 
 	PreStopDelay time.Duration `group:"limits" env:"ANNALS_PRE_STOP_DELAY" default:"0s"`
 
