@@ -30,6 +30,7 @@ type Models struct {
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
 	seen       atomic.Int64                   // when the catalogue was read, in nanoseconds since 1970
+	asked      atomic.Int64                   // when somebody searched last, in nanoseconds since 1970
 	missing    atomic.Pointer[map[string]int] // streams without vectors of the active model, by tenant
 
 	mu    sync.Mutex
@@ -107,7 +108,7 @@ func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[t.version] == nil {
-		s.known[t.version] = newMeaning(s.catalogue, t, e, s.memory)
+		s.known[t.version] = newMeaning(s.catalogue, t, e, s.memory, &s.asked)
 	}
 	return s.known[t.version]
 }

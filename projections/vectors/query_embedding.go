@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -22,6 +23,9 @@ type QueryEmbedding struct {
 
 // EmbedAll embeds questions in one request.
 func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryEmbedding {
+	if !slices.ContainsFunc(all, func(s domain.Search) bool { return s.Copies }) { // which nobody waits for
+		m.asked.Store(time.Now().UnixNano())
+	}
 	vectors := make([]QueryEmbedding, len(all))
 	var texts []string
 	places := map[string]int{}
