@@ -61,32 +61,43 @@ func (q *Question) IsLong() bool { return len(q.words) > longQuestion }
 // leastSimilar is the cosine of two words up to which they count as unrelated.
 const leastSimilar = 0.4
 
-// Closeness is how much of the question a text covers, 0…1: the relaxed word mover's similarity (Kusner et al., "From
-// Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight and by the most
-// similar word of the text.
+// passageWords is half the length of a passage: two runs of so many words that follow one another.
+const passageWords = 30
+
+// Closeness is how much of the question the best passage of a text covers, 0…1: the relaxed word mover's similarity
+// (Kusner et al., "From Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight
+// and by the most similar word of the passage. As a whole, a long text has a similar word for nearly every word.
 func (q *Question) Closeness(s string) float64 {
 	if q.total == 0 {
 		return 0
 	}
-	best := make([]float64, len(q.words))
-	for i := range q.words {
-		if a := &q.words[i]; a.han && strings.Contains(s, a.text) {
-			best[i] = 1 // wherever a text without spaces is cut
-		}
-	}
+	best, count := 0.0, 0
+	before, run := make([]float64, len(q.words)), make([]float64, len(q.words))
 	for w := range wordsOf(s) {
+		if count == passageWords {
+			best = max(best, q.covered(before, run))
+			before, run, count = run, before, 0
+			clear(run)
+		}
+		count++
 		similar, known := q.known[w.text]
 		if !known {
 			similar = q.similar(w)
 			q.known[w.text] = similar
 		}
 		for i, x := range similar {
-			best[i] = max(best[i], x)
+			run[i] = max(run[i], x)
 		}
 	}
+	return max(best, q.covered(before, run))
+}
+
+// covered is how much of the question two runs of words cover. They have the most similar word for each of its words.
+func (q *Question) covered(before, run []float64) float64 {
 	sum, least := 0.0, 0.0
-	for i, x := range best {
-		if x == 1 && !q.words[i].known && len(q.words[i].text) >= shortestName {
+	for i, x := range run {
+		x = max(x, before[i])
+		if x == 1 && !q.words[i].known && !q.words[i].digit && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
@@ -130,7 +141,7 @@ func (q *Question) similar(w word) []float64 {
 		if similar < 1 && a.known && m.known {
 			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
-		if a.absent {
+		if a.absent && !a.digit {
 			similar = max(similar, spelling(a.text, w.text))
 		}
 		if similar > leastSimilar {
@@ -196,6 +207,7 @@ func distance(a, b string, most int) int {
 // word is a word of a text in lower case.
 type word struct {
 	text  string
+	digit bool         // it is a number, or a part of a code
 	han   bool         // it is of a script without spaces
 	entry lexicon.Word // of such a word, which is in the lexicon
 }
@@ -247,10 +259,11 @@ func (w word) lookUp() *meaning {
 	return m
 }
 
-// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, and Chinese words.
+// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, Chinese words, and runs
+// of digits.
 func wordsOf(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			for run != "" {
 				var ok bool
 				if run, ok = firstWord(run, yield); !ok {
@@ -261,14 +274,14 @@ func wordsOf(s string) iter.Seq[word] {
 	}
 }
 
-// firstWord yields the first word of a run of letters, or the words of Han characters that it begins with. It returns
+// firstWord yields the first word of a run of letters and digits, or the words of Han characters that it begins with. It returns
 // the rest.
 func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	end := len(run)
 	var last rune
 	for i, r := range run {
 		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
-			unicode.IsUpper(r) && unicode.IsLower(last)) {
+			unicode.IsDigit(r) != unicode.IsDigit(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
 			end = i
 			break
 		}
@@ -276,11 +289,11 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	}
 	if unicode.Is(unicode.Han, last) {
 		for entry := range lexicon.Han(run[:end]) {
-			if !yield(word{entry.String(), true, entry}) {
+			if !yield(word{text: entry.String(), han: true, entry: entry}) {
 				return "", false
 			}
 		}
 		return run[end:], true
 	}
-	return run[end:], yield(word{text: strings.ToLower(run[:end])})
+	return run[end:], yield(word{text: strings.ToLower(run[:end]), digit: unicode.IsDigit(last)})
 }
