@@ -83,8 +83,17 @@ func Reads(ctx context.Context, e Embedder, s string) bool {
 // Request returns the first texts, as many as an embedder sends to its model in one request: all of them without a
 // model.
 func Request(e Embedder, texts []string) []string {
-	if o, ok := e.(interface{ Request(texts []string) []string }); ok {
+	if o, ok := e.(requesting); ok {
 		return o.Request(texts)
 	}
 	return texts
+}
+
+// requesting is an embedder that asks a model elsewhere.
+type requesting interface{ Request(texts []string) []string }
+
+// IsLocal tells whether an embedder uses the processors of this machine.
+func IsLocal(e Embedder) bool {
+	_, asks := e.(requesting)
+	return !asks
 }

@@ -157,7 +157,10 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	for i, hit := range hits {
 		k := known[hit.ID]
 		search.ApplyLevel(k, r.search.Level)
-		found[i] = domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]}
+		found[i] = domain.Found{Hit: hit, Knowledge: k}
+		if r.search.Explain {
+			found[i].Terms = r.words.TermsOf(k.Number)
+		}
 	}
 	return found, nil
 }
@@ -219,7 +222,7 @@ func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string
 		some = r.live(tx)
 	}
 	err := r.each(ctx, r.withWords(some, true), func(i asOfCandidate) {
-		m.AddPacked(i.number, i.words, 0, i.bag)
+		m.AddPacked(i.number, i.words, i.bag)
 	})
 	return m.Members(), err
 }

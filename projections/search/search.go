@@ -311,7 +311,11 @@ func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found
 		// It may have been forgotten, or its scopes changed, since it was ranked.
 		if _, shared := f.Audience.Best(k.Scopes); shared && rows.IsLive(k) {
 			ApplyLevel(k, f.Search.Level)
-			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.Explained[k.Number]})
+			hit := domain.Found{Hit: hit, Knowledge: k}
+			if f.Search.Explain {
+				hit.Terms = f.words.TermsOf(k.Number)
+			}
+			found = append(found, hit)
 		}
 	}
 	return found, nil

@@ -170,6 +170,7 @@ func (s *Models) status(
 	}
 	status = f.Describe(status)
 	if read := s.Active.Load(); read.Tables.version == v.Version {
+		read.Cache.describe(read.Embedder.Dims(), status.Settings)
 		failure, _ := read.failure.Load().(string)
 		status.Error = cmp.Or(status.Error, failure)
 		if !read.reachable() {

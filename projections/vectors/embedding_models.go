@@ -27,20 +27,25 @@ import (
 // concurrent use.
 type Models struct {
 	catalogue  *catalogue.Catalogue
+	memory     int                  // bytes for sketches
 	embedders  []embedding.Embedder // the configured one first
 	Builtin    *Projection
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
 	seen       atomic.Int64                      // when the catalogue was read, in nanoseconds since 1970
+	asked      atomic.Int64                      // when somebody searched last, in nanoseconds since 1970
 	missing    atomic.Pointer[map[string]string] // which items have no vector of what searches read, by tenant
 
 	mu    sync.Mutex
 	known map[int]*Projection // by version
 }
 
-// Open finds the active model, and finds or creates the built-in one and that of the configured embedder.
-func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Embedder) (*Models, error) {
-	s := &Models{catalogue: p, embedders: embedders, known: map[int]*Projection{}}
+// Open finds the active model, and finds or creates the built-in one and that of the configured embedder. sketchMemory
+// is how many bytes the sketches of a model may take in memory.
+func Open(
+	ctx context.Context, p *catalogue.Catalogue, sketchMemory int, embedders ...embedding.Embedder,
+) (*Models, error) {
+	s := &Models{catalogue: p, memory: sketchMemory, embedders: embedders, known: map[int]*Projection{}}
 	builtin := s.embedderOf(Model{Name: embedding.Builtin{}.Name()})
 	both, err := openMeaningTables(ctx, p.DB, builtin, embedders[0], database.At(p.Now()))
 	if err != nil {
@@ -101,7 +106,7 @@ func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[t.version] == nil {
-		s.known[t.version] = newMeaning(s.catalogue, t, e)
+		s.known[t.version] = newMeaning(s.catalogue, t, e, s.memory, &s.asked)
 	}
 	return s.known[t.version]
 }

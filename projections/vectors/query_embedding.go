@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -25,6 +26,9 @@ const NotAsked = "answers do without it"
 
 // EmbedAll embeds questions in one request.
 func (m *Projection) EmbedAll(ctx context.Context, all []domain.Search) []QueryEmbedding {
+	if !slices.ContainsFunc(all, func(s domain.Search) bool { return s.Copies }) { // which nobody waits for
+		m.asked.Store(time.Now().UnixNano())
+	}
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()

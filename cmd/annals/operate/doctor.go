@@ -273,6 +273,9 @@ func (e *examination) projection(p client.Projection) {
 		e.note(check, warned, "annals quarantine list --projection "+p.Name+" says which and why",
 			"%s in quarantine%s: what comes to them is not taken in",
 			terminal.Several(int(p.Quarantined), "stream"), e.quarantined(p.Name))
+	case p.Settings["sketches_evicted"] != "":
+		e.note(check, warned, "raise ANNALS_SKETCH_MEMORY, and restart the server: some searches read sketches first",
+			"sketches take more than %s, %s", p.Settings["sketch_memory"], p.Settings["sketches_evicted"])
 	case p.Unindexed > many:
 		e.note(check, warned, "wait, it happens by itself",
 			"the words of some %s items are not indexed yet: searches are slow until then",
@@ -283,7 +286,8 @@ func (e *examination) projection(p client.Projection) {
 	case p.LagSeconds > late:
 		e.note(check, warned, "wait; it catches up by itself", "%s, %.0f s; %s works on it", behind, p.LagSeconds, p.Holder)
 	default:
-		e.note(check, fine, "", "%s", terminal.Joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, space))
+		e.note(check, fine, "", "%s", terminal.Joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, space,
+			p.Settings["sketch_memory"]))
 	}
 }
 
