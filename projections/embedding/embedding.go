@@ -70,6 +70,16 @@ func (u Unconfigured) Embed(context.Context, []string, Kind) ([][]float32, error
 	return nil, fmt.Errorf("%s: %w: no setting says how to reach it", u.Space, ErrUnavailable)
 }
 
+// Reads tells whether an embedder can tell a text from others in its script. A text that it cannot read has no vector.
+func Reads(ctx context.Context, e Embedder, s string) bool {
+	if r, ok := e.(interface {
+		Reads(ctx context.Context, s string) bool
+	}); ok {
+		return r.Reads(ctx, s)
+	}
+	return true
+}
+
 // Request returns the first texts, as many as an embedder sends to its model in one request: all of them without a
 // model.
 func Request(e Embedder, texts []string) []string {

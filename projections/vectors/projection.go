@@ -42,7 +42,9 @@ type Projection struct {
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
-func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder, sketchMemory int, asked *atomic.Int64) *Projection {
+func newMeaning(
+	c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder, sketchMemory int, asked *atomic.Int64,
+) *Projection {
 	return &Projection{
 		asked: asked, catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchMemory),
 		analyzer: &analyzer{catalogue: c},
@@ -142,6 +144,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	if err != nil {
 		return nil, rows.Failed(ctx, "read what to embed", err)
 	}
+	e.pieces = slices.DeleteFunc(e.pieces, func(p Piece) bool { return !embedding.Reads(ctx, m.Embedder, p.text) })
 	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
 	return e, err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // examined are the server that a command examines, and what a server would find here.
@@ -227,7 +228,7 @@ func (e *examination) projections() {
 		case p.Name == "meaning" && p.State == "retired":
 			e.note("model before", fine, "annals rebuild meaning --retire drops them",
 				"the vectors of %s are kept: going back to it costs only what came since", space)
-		case p.State == "active":
+		case p.State == "active", p.State == "ready" && p.Name == "meaning":
 			e.projection(p)
 		}
 	}
@@ -248,7 +249,7 @@ func (e *examination) projection(p client.Projection) {
 			fix = "if the log is as it should be: annals replay " + p.Name
 		}
 		e.note(check, broken, fix, "has halted: %s", p.Error)
-	case strings.HasPrefix(p.Error, "words answer alone"):
+	case strings.HasPrefix(p.Error, vectors.NotAsked):
 		e.note(check, warned,
 			"repair that; while models change, wait until the other one has caught up, or name this one: "+
 				"ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s",
@@ -395,7 +396,7 @@ func (e *examination) search() {
 	case err != nil:
 		e.failed("search", err)
 	case found.Degraded != "":
-		e.note("search", warned, "see that the embedding model answers", "by words alone: %s", found.Degraded)
+		e.note("search", warned, "see that the embedding model answers", "incomplete: %s", found.Degraded)
 	default:
 		e.note("search", fine, "", "by meaning (%s) and by words, in %s", found.Embedder,
 			time.Since(began).Round(time.Millisecond))
