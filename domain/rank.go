@@ -13,11 +13,12 @@ type Candidate struct {
 	Position   int64    // of its newest event
 	Score      float64  // 0…1: relevance to the query; 0.5 means "about this"
 	Semantic   float64  // calibrated similarity of meaning, part of Score; 0 if unknown
+	Model      float64  // calibrated similarity by the configured model, part of Semantic; 0 if unknown
 	Pending    bool     // Semantic is unknown, since the item has no vector yet
 	Lexical    float64  // calibrated match of words, part of Score
 	Overdue    bool     // its verification is overdue
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
-	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
+	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
 	Statement  string   // its text: the same for copies; empty if that does not count
 }

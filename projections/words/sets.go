@@ -320,17 +320,22 @@ func (b *block) update(isWanted func(key uint64) bool) {
 func (b *block) inAll(groups Groups) *roaring.Bitmap {
 	var all *roaring.Bitmap
 	for _, keys := range groups {
-		var sets []*roaring.Bitmap
-		for _, key := range keys {
-			if s := b.sets[key]; s != nil {
-				sets = append(sets, s.Bitmap)
-			}
-		}
-		if either := roaring.FastOr(sets...); all == nil {
+		if either := b.inAny(keys); all == nil {
 			all = either
 		} else {
 			all.And(either)
 		}
 	}
 	return all
+}
+
+// inAny are the items of a block that are in any of some sets.
+func (b *block) inAny(keys []uint64) *roaring.Bitmap {
+	var sets []*roaring.Bitmap
+	for _, key := range keys {
+		if s := b.sets[key]; s != nil {
+			sets = append(sets, s.Bitmap)
+		}
+	}
+	return roaring.FastOr(sets...)
 }
