@@ -298,8 +298,8 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 	return string(place)
 }
 
-// shownScore is the score that clients see. It tells the band: a sure hit has at least 0.5, another one less. Many clients
-// drop what is below 0.35, and put the rest into a context.
+// shownScore is the score that clients see. It tells the band: a sure hit has at least 0.5, another one less. Many
+// clients drop what is below 0.35, and put the rest into a context.
 func shownScore(hit domain.Hit) float64 {
 	switch hit.Band {
 	case domain.Sure:
