@@ -89,7 +89,7 @@ const MostPerhaps = 5
 // When hits count as sure. Found by measuring on one half of a company's questions, with and without an answer; what
 // is lost on the other half is in docs/performance.md.
 const (
-	leastFirst   = 0.38 // of the question that the best hit covers, with twice its lead before the second one
+	leastFirst   = 0.36 // of the question that the best hit covers, with twice its lead before the second one
 	mostLead     = 0.1  // of that lead
 	firstScore   = 0.55 // a best hit of this score is sure, whatever it covers
 	leastOther   = 0.5  // the score of another sure hit, "about this", unless the best one covers most of the question
