@@ -31,7 +31,7 @@ type questionWord struct {
 func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *Question {
 	q := &Question{known: map[string][]float64{}}
 	seen := map[string]bool{}
-	for w := range wordsOf(s) {
+	for w := range wordsOf(text.Compose(s)) {
 		a := questionWord{word: w, meaning: w.lookUp(), weight: 1}
 		if seen[w.text] || !a.hasContent {
 			continue
@@ -68,6 +68,7 @@ func (q *Question) Closeness(s string) float64 {
 	if q.total == 0 {
 		return 0
 	}
+	s = text.Compose(s)
 	best := make([]float64, len(q.words))
 	for i := range q.words {
 		if a := &q.words[i]; a.han && strings.Contains(s, a.text) {
@@ -86,7 +87,7 @@ func (q *Question) Closeness(s string) float64 {
 	}
 	sum, least := 0.0, 0.0
 	for i, x := range best {
-		if x == 1 && !q.words[i].known && len(q.words[i].text) >= shortestName {
+		if x >= otherMarks && !q.words[i].known && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
@@ -107,6 +108,7 @@ const oneCharacter = 0.4
 
 // Similarities of words that are not the same.
 const (
+	otherMarks = 0.9 // the same letters, but only one has marks: Zürich and Zurich
 	synonymous = 0.7
 	perEdit    = 0.2 // less for each edit between a misspelt word and another one
 )
@@ -122,16 +124,18 @@ func (q *Question) similar(w word) []float64 {
 		a := &q.words[i]
 		similar := 0.0
 		switch {
+		case a.term == m.term && a.isPlain != m.isPlain:
+			similar = otherMarks
 		case a.text == w.text || a.term == m.term:
 			similar = 1
 		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(m.groups, group) }):
 			similar = synonymous
 		}
-		if similar < 1 && a.known && m.known {
+		if similar < otherMarks && a.known && m.known {
 			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
 		if a.absent {
-			similar = max(similar, spelling(a.text, w.text))
+			similar = max(similar, spelling(a.folded, m.folded))
 		}
 		if similar > leastSimilar {
 			if all == nil {
@@ -211,6 +215,8 @@ func (w word) find() (entry lexicon.Word, known bool) {
 // meaning is what the tables have of a word.
 type meaning struct {
 	hasContent bool   // it says what a text is about
+	folded     string // without marks
+	isPlain    bool   // it has no marks
 	term       string // of the index
 	groups     []int  // of synonyms
 	known      bool   // to the lexicon
@@ -232,12 +238,14 @@ func (w word) lookUp() *meaning {
 		return m
 	}
 	w.text = strings.Clone(w.text) // keep no text of an item
-	m = &meaning{hasContent: text.HasContent([]text.QueryTerm{{Term: w.text}}), term: w.text}
-	if w.text[0] < utf8.RuneSelf {
-		m.term = text.Stem(w.text)
-	}
+	m = &meaning{hasContent: text.HasContent([]text.QueryTerm{{Term: w.text}}), folded: text.Fold(w.text)}
+	m.isPlain, m.term = m.folded == w.text, text.TermOf(m.folded)
 	m.groups = synonyms()[m.term]
-	if m.entry, m.known = w.find(); m.known {
+	m.entry, m.known = w.find()
+	if !m.known && !w.han {
+		m.entry, m.known = lexicon.Find(m.folded)
+	}
+	if m.known {
 		m.entry.Vector(&m.vector)
 	}
 	if len(seen) >= maxMeanings {

@@ -82,7 +82,7 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {
-	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, queryWords: strings.Fields(strings.ToLower(s.Text))}
+	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, queryWords: strings.Fields(text.Fold(s.Text))}
 	for i, w := range p.queryWords {
 		p.queryWords[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
 	}
@@ -300,7 +300,7 @@ func (e *Entry) speakers() []string {
 
 // names tells whether the question has a word of a name.
 func (p *Pool) names(name string) bool {
-	for part := range strings.FieldsSeq(strings.ToLower(name)) {
+	for part := range strings.FieldsSeq(text.Fold(name)) {
 		if len(part) > 2 && slices.Contains(p.queryWords, part) && !text.IsStopWord(part) {
 			return true
 		}
