@@ -19,6 +19,7 @@ type Candidate struct {
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
 	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
 	Reasons    []string // what raised its score beyond its own text, in words
+	Named      bool     // the question is its id
 	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
@@ -35,7 +36,8 @@ type Hit struct {
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
 func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
 
-// Rank is the specification of search order. It drops candidates outside the audience or below minScore.
+// Rank is the specification of search order. It drops candidates outside the audience or below minScore. An item whose
+// id is the question comes first.
 //
 // By priority, the best hits (score ≥ [NearTie]) come first. They are ordered by the tier of the nearest scope shared
 // with the audience, then by weight. The rest follow by weight. Without that limit, many notes of the caller that
@@ -57,7 +59,9 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 			weight = min(weight*ConfirmedFactor, c.Score)
 		}
 		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: weight})
-		best = max(best, c.Score)
+		if !c.Named {
+			best = max(best, c.Score)
+		}
 	}
 	hits = withoutCopies(hits, audience)
 	threshold := max(minScore, NearTie(best))
@@ -65,6 +69,9 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 		hits[i].Best = hits[i].Score >= threshold
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Named != b.Named {
+			return first(a.Named)
+		}
 		if order == ByPriority {
 			if a.Best != b.Best {
 				return first(a.Best)

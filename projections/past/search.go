@@ -182,6 +182,9 @@ func (r *asOfSearch) best(
 	for _, item := range r.items {
 		cosine, compared := cosines[item.number]
 		scores[item.number] = calibration.Estimate(r.words.ScoreOf(item.number), cosine, compared, len(r.terms) > 0)
+		if item.number == r.words.Named {
+			scores[item.number] = 1
+		}
 	}
 	numbers := slices.Collect(maps.Keys(scores))
 	slices.SortFunc(numbers, func(a, b int64) int {

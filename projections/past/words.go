@@ -15,6 +15,7 @@ import (
 // audience had.
 func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	r.words = words.NewMatches(r.terms)
+	r.words.NameByID(r.search.Text)
 	var all words.Size
 	var listed, length int64
 	keep := func(i asOfCandidate) {

@@ -93,6 +93,9 @@ func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 				c.Score = c.Lexical
 			}
 		}
+		if k.ID == s.Text {
+			c.Named, c.Score = true, 1
+		}
 		candidates = append(candidates, c)
 	}
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
@@ -170,6 +173,9 @@ func NewVerdict(s domain.Search, all []domain.Hit, minScore float64) Verdict {
 	v := Verdict{search: s, minScore: minScore, truth: map[string]domain.Hit{}}
 	for _, hit := range all {
 		v.truth[hit.ID] = hit
+		if hit.Named {
+			continue
+		}
 		v.threshold = max(v.threshold, domain.NearTie(hit.Score), minScore)
 	}
 	for id, hit := range v.truth {
@@ -184,20 +190,25 @@ func NewVerdict(s domain.Search, all []domain.Hit, minScore float64) Verdict {
 func (v Verdict) Complaint(got []domain.Found) string {
 	there := map[string]bool{}
 	for i, hit := range got {
+		if i > 0 && hit.Named {
+			return hit.ID + " is not first"
+		}
 		if wrong := v.wrong(hit.Hit); wrong != "" {
 			return hit.ID + wrong
 		}
-		if i > 0 && v.after(got[i-1].Hit, hit.Hit) {
+		if i > 0 && !got[i-1].Named && v.after(got[i-1].Hit, hit.Hit) {
 			return got[i-1].ID + " comes before " + hit.ID
 		}
 		there[hit.ID] = true
 	}
 	for id, hit := range v.truth {
 		switch {
+		case hit.Named && !there[id]:
+			return id + " is not there, which the question names"
 		case there[id] || hit.Score < v.minScore+near:
 		case len(got) < v.search.Limit:
 			return id + " is missing"
-		case off(hit.Score, v.threshold) && v.after(got[len(got)-1].Hit, hit):
+		case off(hit.Score, v.threshold) && !got[len(got)-1].Named && v.after(got[len(got)-1].Hit, hit):
 			return id + " is missing, while " + got[len(got)-1].ID + " is there"
 		}
 	}

@@ -204,6 +204,9 @@ func (a Asking) Search(w *World, truth Everything) domain.Search {
 		Order: rapid.SampledFrom([]domain.Order{"", domain.ByPriority, domain.ByScore}).Draw(a.T, "order"),
 		Limit: rapid.SampledFrom([]int{0, 1, 3, 100}).Draw(a.T, "limit"),
 	}
+	if rapid.IntRange(0, 5).Draw(a.T, "an id") == 0 {
+		s.Text = about.ID
+	}
 	if score := rapid.SampledFrom([]float64{-1, 0, 0.05, 0.2, 0.4}).Draw(a.T, "min score"); score >= 0 {
 		s.MinScore = &score
 	}

@@ -48,6 +48,9 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 	}
 	for _, c := range all.list {
 		c.score = f.calibration.Estimate(f.words.ScoreOf(c.number), c.cosine, c.compared, len(f.words.Terms) > 0)
+		if c.number == f.words.Named {
+			c.score = 1
+		}
 	}
 	slices.SortFunc(all.list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -28,8 +29,8 @@ func TestMarksOfLettersDoNotMatter(t *testing.T) {
 	Each(t, func(t *testing.T, w *World) {
 		for id, content := range map[string]string{
 			"city":   "The Zürich office has twelve desks by the window.",
-			"paper":  "Every candidate sends a résumé before the call.",
-			"resume": "Every worker must resume a job before the call.",
+			"sent":   "Every candidate sends a résumé before the call.",
+			"again":  "Every worker must resume a job before the call.",
 			"street": "Deliveries go to the Straße behind the mill.",
 			"length": "Layers are measured in Ångström by the lab.",
 			"people": "González and Łukasz met Søren in Malmö.",
@@ -41,7 +42,7 @@ func TestMarksOfLettersDoNotMatter(t *testing.T) {
 		}
 		w.Understand()
 		for question, want := range map[string]string{
-			"zurich": "city", "Zürich": "city", "ZÜRICH": "city", "resume": "resume", "résumé": "paper", "strasse": "street",
+			"zurich": "city", "Zürich": "city", "ZÜRICH": "city", "resume": "again", "résumé": "sent", "strasse": "street",
 			"STRASSE": "street", "angstrom": "length", "Gonzalez": "people", "lukasz": "people", "soren": "people",
 			"malmo": "people", "елка": "tree",
 		} {
@@ -52,6 +53,38 @@ func TestMarksOfLettersDoNotMatter(t *testing.T) {
 					t.Errorf("%q found %v, want %s in both forms first", question, got, want)
 				}
 			}
+		}
+	})
+}
+
+func TestTheItemThatTheQuestionNamesByItsIDIsFirst(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		w.Remember("deploy-window", "We ship on Tuesdays between nine and noon.", "team:web")
+		w.Remember("garage", "It holds two cars.", "team:web")
+		w.Remember("0198c2d4-e5f6-7abc-8def-0123456789ab", "The lift is out of order.", "team:web")
+		for i := range 120 {
+			w.Remember(fmt.Sprint("other-", i), "The deploy window of the garage closes at four.", "team:pay")
+		}
+		w.Understand()
+		for question, want := range map[string]string{
+			"deploy-window": "deploy-window", "`deploy-window`": "deploy-window", "garage": "garage",
+			"0198c2d4-e5f6-7abc-8def-0123456789ab": "0198c2d4-e5f6-7abc-8def-0123456789ab",
+		} {
+			for _, explain := range []bool{false, true} {
+				s := domain.Search{By: w.By, Text: question, Everyone: true, Explain: explain}
+				answer := Must(w.Base.Searcher.Search(t.Context(), Must(s.Complete())(t)))(t)
+				if got := found(answer); len(got) == 0 || got[0] != want {
+					t.Errorf("%q found %v, want %s first", question, got, want)
+				}
+			}
+		}
+		within := domain.Search{Text: "what does deploy-window say?", MinScore: new(0.1)}
+		if got := w.Find(within); len(got) == 0 || got[0] != "deploy-window" {
+			t.Errorf("within a question, the id found %v", got)
+		}
+		s := domain.Search{By: As("user:bob", "team:pay"), Text: "deploy-window"}
+		if got := found(Must(w.Base.Searcher.Search(t.Context(), Must(s.Complete())(t)))(t)); slices.Contains(got, "deploy-window") {
+			t.Errorf("who may not see the item found %v", got)
 		}
 	})
 }

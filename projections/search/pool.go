@@ -101,7 +101,7 @@ func (p *Pool) Add(e *Entry) {
 	c.Lexical = p.Words.ScoreOf(e.Number)
 	c.Score = c.Lexical
 	if p.question != nil {
-		names := append(slices.Clone(k.Text.Tags["aliases"]), k.Text.Tags["labels"]...)
+		names := slices.Concat(k.Text.Tags["aliases"], k.Text.Tags["labels"], words.WordsOfID(c.ID))
 		e.covered = p.question.Closeness(k.Text.Task + "\n" + strings.Join(names, "\n") + "\n" + k.Text.Content)
 		c.Covered = e.covered
 	}
@@ -166,6 +166,9 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 ) {
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
+		if e.Number == p.Words.Named {
+			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered, e.Candidate.Statement = true, 1, 1, ""
+		}
 		candidates[i] = e.Candidate
 		if _, shared := audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < minScore {
 			below = max(below, e.Candidate.Score)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -24,7 +25,10 @@ type Matches struct {
 	Terms     []text.QueryTerm
 	Explained map[int64][]string // the terms of each item, if the search explains
 
+	Named int64 // the item whose id is the question; 0 for none
+
 	hashes     []uint64
+	id         uint64 // the term of the item whose id is the question
 	items      []scoredItem
 	found      [][]occurrence // of each term
 	containing []int          // of each term: how many items of the audience have it, whether they pass the filter or not
@@ -66,6 +70,7 @@ func NewMatches(terms []text.QueryTerm) *Matches {
 // items. They are exact, and do not depend on what is in blocks.
 func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience) (*Matches, error) {
 	m := NewMatches(p.Version.Tokenizer.Query(s.Text))
+	m.NameByID(s.Text)
 	if len(m.Terms) == 0 {
 		return m, nil
 	}
@@ -85,6 +90,11 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 		m.Explain()
 	}
 	return m, nil
+}
+
+// NameByID looks for the item whose id is the question, too.
+func (m *Matches) NameByID(question string) {
+	m.id = HashOf(idTerm(strings.Trim(question, " \t\r\n\"'`“”.?")))
 }
 
 // Score adds up each item's terms.
@@ -149,7 +159,7 @@ func (m *Matches) Explain() {
 	}
 }
 
-// Best are the numbers of the best matches of each tier, the best first. It keeps a few times as many at most, and
+// Best are the numbers of the item that the question names, and of the best matches of each tier, the best first. It keeps a few times as many at most, and
 // sorts only those.
 func (m *Matches) Best(depth int) []int64 {
 	var tiers [domain.TierPublic + 1][]scoredItem
@@ -177,9 +187,14 @@ func (m *Matches) Best(depth int) []int64 {
 	}
 	all := slices.Concat(tiers[:]...)
 	slices.SortFunc(all, byScore)
-	numbers := make([]int64, len(all))
-	for i, it := range all {
-		numbers[i] = it.number
+	numbers := make([]int64, 0, len(all)+1)
+	if m.Named != 0 {
+		numbers = append(numbers, m.Named)
+	}
+	for _, it := range all {
+		if it.number != m.Named {
+			numbers = append(numbers, it.number)
+		}
 	}
 	return numbers
 }
@@ -207,15 +222,27 @@ func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) err
 		slices.Sort(passing)
 		for _, number := range numbers {
 			if _, passes := slices.BinarySearch(passing, number); !passes {
-				i, _ := m.at(number)
-				m.items[i].score = 0
+				m.drop(number)
 			}
 		}
 	}
 }
 
+// drop leaves an item out.
+func (m *Matches) drop(number int64) {
+	if i, found := m.at(number); found {
+		m.items[i].score = 0
+	}
+	if number == m.Named {
+		m.Named = 0
+	}
+}
+
 // AddPacked adds an item that has some of the terms. Items come in the order of their numbers.
 func (m *Matches) AddPacked(number int64, words int, tier domain.Tier, bag PackedTerms) {
+	if bag.Count(m.id) > 0 {
+		m.Named = number
+	}
 	found := false
 	for term, hash := range m.hashes {
 		count := bag.Count(hash)

@@ -51,7 +51,7 @@ func (p Index) read(
 		r.tiers = slices.Clone(r.audience)
 		slices.SortFunc(r.tiers, func(a, b place) int { return int(b.tier) - int(a.tier) })
 	}
-	keys := slices.Clone(r.hashes)
+	keys := append(slices.Clone(r.hashes), r.id)
 	for _, place := range slices.Concat(r.audience, r.tiers) {
 		keys = append(keys, place.key)
 	}
@@ -95,6 +95,13 @@ func (r *reading) match(number int64, b *block, in *room) error {
 	each(b.inAll(r.groups), func(low uint32) { in.passing[low] = true })
 	for _, c := range b.changes {
 		in.changed[uint16(c.number)] = true
+	}
+	if b.postings[r.id] != nil || len(b.changes) > 0 {
+		each(b.with(r.id), func(low uint32) {
+			if in.passing[low] && in.tier[low] != 0 {
+				r.Named = number<<blockBits | int64(low)
+			}
+		})
 	}
 	most := r.count(b)
 	start := make([]int, len(r.hashes))

@@ -316,6 +316,22 @@ func (b *block) update(isWanted func(key uint64) bool) {
 	}
 }
 
+// with are the items of a block that are in a set or have a term.
+func (b *block) with(key uint64) *roaring.Bitmap {
+	if s := b.sets[key]; s != nil {
+		return s.Bitmap
+	}
+	items := roaring.New()
+	_ = eachPosting(b.postings[key], func(p posting) { items.Add(uint32(p.low)) })
+	for _, c := range b.changes {
+		items.Remove(uint32(uint16(c.number)))
+		if c.now != nil && c.now.Count(key) > 0 {
+			items.Add(uint32(uint16(c.number)))
+		}
+	}
+	return items
+}
+
 // inAll are the items of a block that are in any set of each group.
 func (b *block) inAll(groups Groups) *roaring.Bitmap {
 	var all *roaring.Bitmap
