@@ -5,7 +5,7 @@ type Answer struct {
 	Hits     []Found
 	Embedder string // the embedding model whose vectors were compared
 	Degraded string // why only words were searched, for all items or some; empty if vectors were searched, too
-	Warning  string // how the question was shortened; empty if it was not
+	Warning  string // how the question was shortened and read, where that may surprise
 	MinScore float64
 	Weak     bool         // its hits may not be about the question
 	Explain  *Explanation // when asked for, or when there are no hits

@@ -62,7 +62,7 @@ type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
-	Warning  string       `json:"warning,omitempty" doc:"How a query of more than 8,000 characters was shortened."`
+	Warning  string       `json:"warning,omitempty" doc:"How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
 	Weak     bool         `json:"weak,omitempty" doc:"The hits, at most three, may not be about the query: they say little of it."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`

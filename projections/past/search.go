@@ -41,10 +41,11 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
 	meaning := p.models.Active.Load()
+	asked := s.Asked()
 	r := &asOfSearch{
-		asOfQuery: then, meaning: meaning, search: s, audience: s.Audience(),
-		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore,
-		embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
+		asOfQuery: then, meaning: meaning, search: asked, audience: s.Audience(),
+		terms: p.catalogue.Tokenizers[0].Query(asked.Text), minScore: meaning.Embedder.Calibration().MinScore,
+		embedding: meaning.EmbedAll(ctx, []domain.Search{asked})[0],
 	}
 	if r.embedding.Err != nil {
 		return domain.Answer{}, r.embedding.Err
@@ -72,7 +73,7 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 		return present, nil
 	}
 	answer := domain.Answer{
-		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: s.Warning,
+		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: r.search.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
@@ -112,7 +113,12 @@ type asOfCandidate struct {
 }
 
 func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, error) {
-	if err := r.compareWords(ctx, tx); err != nil {
+	err := r.compareWords(ctx, tx)
+	if err == nil && len(r.search.Filter.Phrases) > 0 && len(r.items) == 0 {
+		r.search.WithoutPhrases()
+		err = r.compareWords(ctx, tx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	cosines, err := r.cosines(ctx, tx)
@@ -153,18 +159,11 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 func (r *asOfSearch) load(
 	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]float64, numbers []int64,
 ) error {
-	if len(numbers) == 0 {
-		return nil
-	}
-	rows, err := r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	items, err := r.read(ctx, tx, numbers)
 	if err != nil {
 		return err
 	}
-	facts, err := events.SnapshotOf(tx).Facts(ctx, r.tenant, positionsOf(rows))
-	if err != nil {
-		return err
-	}
-	for _, k := range r.withTexts(rows, facts) {
+	for _, k := range items {
 		e := &search.Entry{Number: k.Number, Item: k, Candidate: domain.Candidate{
 			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
 		}}
@@ -172,6 +171,19 @@ func (r *asOfSearch) load(
 		pool.Add(e)
 	}
 	return nil
+}
+
+// read reads items as they were.
+func (r *asOfSearch) read(ctx context.Context, tx bun.IDB, numbers []int64) ([]*domain.Knowledge, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	rows, err := r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := events.SnapshotOf(tx).Facts(ctx, r.tenant, positionsOf(rows))
+	return r.withTexts(rows, facts), err
 }
 
 // best are the numbers of the items whose texts are read.

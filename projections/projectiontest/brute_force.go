@@ -2,6 +2,7 @@ package projectiontest
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -67,15 +68,22 @@ func (w *World) Embed(kind embedding.Kind, texts ...string) [][]float32 {
 // Hits ranks every item.
 func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 	w.T.Helper()
+	s = s.Asked()
 	asked := s.Vector
 	if asked == nil {
 		asked = w.Embed(embedding.Query, s.Text)[0]
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(e)), func(k *known) bool {
+		_, shared := s.Audience().Best(k.Scopes)
+		return shared && IsLive(k.Knowledge) && Passes(k.Knowledge, s.Filter) && k.contains(s.Filter)
+	}) {
+		s.Filter.Phrases = nil
 	}
 	words := e.WordScores(s)
 	calibration := embedding.Builtin{}.Calibration()
 	var candidates []domain.Candidate
 	for _, k := range e {
-		if !IsLive(k.Knowledge) || !Passes(k.Knowledge, s.Filter) {
+		if !IsLive(k.Knowledge) || !Passes(k.Knowledge, s.Filter) || !k.contains(s.Filter) {
 			continue
 		}
 		cosine := -1.0
@@ -99,6 +107,23 @@ func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 		candidates = append(candidates, c)
 	}
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
+}
+
+// contains tells whether an item contains what a question has in quotes, and not what it leaves out.
+func (k *known) contains(f domain.Filter) bool {
+	said := strings.Join(append(slices.Concat(slices.Collect(maps.Values(k.Text.Tags))...), k.Text.Content, k.Text.Task, k.ID), " | ")
+	for _, phrase := range f.Phrases {
+		if !text.Contains(said, phrase) {
+			return false
+		}
+	}
+	for _, without := range f.Without {
+		terms := text.Query(without)
+		if len(terms) == 1 && k.counts[terms[0].Term] > 0 || len(terms) > 1 && text.Contains(said, without) {
+			return false
+		}
+	}
+	return true
 }
 
 // WordScores is BM25 over what the audience may see, or over the one scope that the filter names of that.

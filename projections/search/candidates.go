@@ -46,6 +46,9 @@ func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
 			return nil, err
 		}
 	}
+	if len(f.Search.Filter.Phrases) > 0 { // whose items have words of the question, and were read
+		all.list = all.list[:len(all.words)]
+	}
 	for _, c := range all.list {
 		c.score = f.calibration.Estimate(f.words.ScoreOf(c.number), c.cosine, c.compared, len(f.words.Terms) > 0)
 		if c.number == f.words.Named {

@@ -3,6 +3,7 @@ package search_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/text/unicode/norm"
@@ -85,6 +86,52 @@ func TestTheItemThatTheQuestionNamesByItsIDIsFirst(t *testing.T) {
 		s := domain.Search{By: As("user:bob", "team:pay"), Text: "deploy-window"}
 		if got := found(Must(w.Base.Searcher.Search(t.Context(), Must(s.Complete())(t)))(t)); slices.Contains(got, "deploy-window") {
 			t.Errorf("who may not see the item found %v", got)
+		}
+	})
+}
+
+func TestASearchObeysQuotesAndExclusions(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		w.Remember("permit", "The rear extension needs a permit; the garage does not.", "team:pay")
+		w.Remember("cost", "An extension at the rear of the house costs 40,000 francs.", "team:pay")
+		w.Remember("done", "The RÉAR  extension was finished in May.", "team:pay")
+		w.Remember("garages", "Garages need no extension.", "team:pay")
+		for i := range 150 {
+			w.Remember(fmt.Sprint("rear-", i), fmt.Sprint("An extension is behind the rear, says note ", i), "team:pay")
+		}
+		w.Understand()
+		for _, c := range []struct {
+			question      string
+			all, none     []string
+			size, warning string
+		}{
+			{question: `"rear extension"`, all: []string{"permit", "done"}, size: "2"},
+			{question: `"rear extension" -garage`, all: []string{"done"}, size: "1", warning: "garage"},
+			{question: "extension permit NOT garage", none: []string{"permit", "garages"}, warning: "garage"},
+			{question: `extension permit -"rear extension"`, none: []string{"permit", "done"}, warning: "rear extension"},
+			{question: `"extension rear" permit`, all: []string{"permit"}, warning: "extension rear"},
+			{question: "-garages", all: []string{"garages", "permit"}, warning: "words"},
+			{question: "exten*", warning: "pattern"},
+		} {
+			for _, copies := range []bool{false, true} {
+				s := Must(domain.Search{By: w.By, Text: c.question, Everyone: true, Copies: copies, Limit: 100}.Complete())(t)
+				answer := Must(w.Base.Searcher.Search(t.Context(), s))(t)
+				got := found(answer)
+				if c.size != "" && c.size != fmt.Sprint(len(got)) || !strings.Contains(answer.Warning, c.warning) ||
+					(c.warning == "") != (answer.Warning == "") {
+					t.Errorf("%s: got %v with the warning %q", c.question, got, answer.Warning)
+				}
+				for _, id := range c.all {
+					if !slices.Contains(got, id) {
+						t.Errorf("%s misses %s: got %v", c.question, id, got)
+					}
+				}
+				for _, id := range c.none {
+					if slices.Contains(got, id) {
+						t.Errorf("%s leaves out %s: got %v", c.question, id, got)
+					}
+				}
+			}
 		}
 	})
 }

@@ -43,7 +43,8 @@ type Pool struct {
 
 	question   *embedding.Question // nil if words and vectors suffice
 	queryWords []string            // the words of the question
-	copies     bool                // of an item are searched, whatever stands beside them
+	filter     domain.Filter
+	copies     bool // of an item are searched, whatever stands beside them
 	Entries    []*Entry
 }
 
@@ -82,7 +83,7 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {
-	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, queryWords: strings.Fields(text.Fold(s.Text))}
+	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text))}
 	for i, w := range p.queryWords {
 		p.queryWords[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
 	}
@@ -92,9 +93,12 @@ func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibratio
 	return p
 }
 
-// Add judges an item by its own text, and adds it.
+// Add judges an item by its own text, and adds it if its text passes the filter.
 func (p *Pool) Add(e *Entry) {
 	k, c := e.Item, &e.Candidate
+	if k.ID = c.ID; !words.Holds(text.Tokenizers()[0], p.filter, k) {
+		return
+	}
 	if !p.copies {
 		c.Statement = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
 	}
@@ -117,7 +121,10 @@ func (p *Pool) Add(e *Entry) {
 			c.Score = c.Semantic
 		}
 	}
-	if len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms) {
+	switch {
+	case len(p.filter.Phrases) > 0:
+		c.Covered = 1
+	case len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms):
 		c.Score = 0 // nothing is about the question
 	}
 	e.own = text.WordShare(c.Score)

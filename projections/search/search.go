@@ -81,7 +81,7 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 	if !s.AsOfTime.IsZero() {
 		p.View = p.At(s.AsOfTime)
 	}
-	f, answer, err := p.search(ctx, s, nil)
+	f, answer, err := p.search(ctx, s.Asked(), nil)
 	if err == nil && (s.Explain || len(answer.Hits) == 0) {
 		answer.Explain, err = f.explain(ctx, started)
 	}
@@ -145,7 +145,7 @@ func (p Request) search(
 			return f, domain.Answer{}, err
 		}
 		answer := domain.Answer{
-			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: s.Warning,
+			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: f.Search.Warning,
 			Weak:     f.weak,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
@@ -182,6 +182,10 @@ type Execution struct {
 // it searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	hits, crowded, err := f.rank(ctx)
+	if err == nil && len(f.Search.Filter.Phrases) > 0 && len(f.words.Best(1)) == 0 {
+		f.Search.WithoutPhrases()
+		hits, crowded, err = f.rank(ctx)
+	}
 	if err == nil && crowded && !f.exact {
 		f.exact = true
 		hits, _, err = f.rank(ctx)

@@ -75,7 +75,7 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 		return m, nil
 	}
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	groups := GroupsOf(s.Filter)
+	groups := p.GroupsOf(s.Filter)
 	size, err := p.read(ctx, s.By.Tenant, groups, audience, m)
 	if err == nil {
 		m.Score(size)
@@ -216,7 +216,11 @@ func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) err
 		var passing []int64
 		in := rows.Table{Engine: p.DB.Engine, Tenant: s.By.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
 		query := rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number")
-		if err := p.Where(query, s.By.Tenant, s.Filter).Scan(ctx, &passing); err != nil {
+		err := p.Where(query, s.By.Tenant, s.Filter).Scan(ctx, &passing)
+		if err == nil {
+			passing, err = p.holding(ctx, s, passing)
+		}
+		if err != nil {
 			return err
 		}
 		slices.Sort(passing)

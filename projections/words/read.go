@@ -55,7 +55,7 @@ func (p Index) read(
 	for _, place := range slices.Concat(r.audience, r.tiers) {
 		keys = append(keys, place.key)
 	}
-	blocks, err := p.blocks(ctx, tenant, append(keys, slices.Concat(groups...)...), SetsOfGroups)
+	blocks, err := p.blocks(ctx, tenant, append(keys, groups.keys()...), SetsOfGroups)
 	if err != nil {
 		return Size{}, err
 	}

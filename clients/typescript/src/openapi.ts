@@ -3022,7 +3022,7 @@ export interface components {
              * @description When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again.
              */
             position?: number;
-            /** @description How a query of more than 8,000 characters was shortened. */
+            /** @description How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened. */
             warning?: string;
             /** @description The hits, at most three, may not be about the query: they say little of it. */
             weak?: boolean;
