@@ -55,6 +55,12 @@ func classOf(r rune) class {
 	}
 }
 
+// IsPaired tells whether a term is of a script without spaces other than Han, which is compared by pairs of characters.
+func IsPaired(term string) bool {
+	r, _ := utf8.DecodeRuneInString(term)
+	return classOf(r) == classDense && !unicode.Is(unicode.Han, r)
+}
+
 // usualHan reports whether r is one of the Han characters of most Chinese text.
 func usualHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 

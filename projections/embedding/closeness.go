@@ -25,6 +25,7 @@ type questionWord struct {
 	*meaning
 	weight float64
 	absent bool // no item has it: it may be misspelt
+	isPair bool // of characters of a script that has no spaces and no dictionary here
 }
 
 // NewQuestion prepares a question. rarity is the inverse document frequency of a term, and whether any item has it.
@@ -33,23 +34,34 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 	seen := map[string]bool{}
 	for w := range wordsOf(text.Compose(s)) {
 		a := questionWord{word: w, meaning: w.lookUp(), weight: 1}
-		if seen[w.text] || !a.hasContent {
+		if seen[w.text] || !a.hasContent || text.IsPaired(w.text) {
 			continue
 		}
 		seen[w.text] = true
-		idf, found := rarity(a.term)
-		a.absent = !found
 		if a.known {
 			a.weight = float64(a.meaning.entry.Weight())
 		}
 		if a.han && utf8.RuneCountInString(a.text) == 1 {
 			a.weight *= oneCharacter
 		}
-		a.weight *= idf
-		q.total += a.weight
-		q.words = append(q.words, a)
+		q.add(a, rarity)
+	}
+	for _, t := range text.Query(s) {
+		w := word{text: t.Term}
+		if m := w.lookUp(); m.hasContent && text.IsPaired(t.Term) && utf8.RuneCountInString(t.Term) > 1 {
+			q.add(questionWord{word: w, meaning: m, weight: 1, isPair: true}, rarity)
+		}
 	}
 	return q
+}
+
+// add adds a word, which counts the more the rarer it is.
+func (q *Question) add(a questionWord, rarity func(term string) (idf float64, found bool)) {
+	idf, found := rarity(a.term)
+	a.absent = !found
+	a.weight *= idf
+	q.total += a.weight
+	q.words = append(q.words, a)
 }
 
 // longQuestion is how many words a question has that one item may answer as a whole.
@@ -71,7 +83,7 @@ func (q *Question) Closeness(s string) float64 {
 	s = text.Compose(s)
 	best := make([]float64, len(q.words))
 	for i := range q.words {
-		if a := &q.words[i]; a.han && strings.Contains(s, a.text) {
+		if a := &q.words[i]; (a.han || a.isPair) && strings.Contains(s, a.text) {
 			best[i] = 1 // wherever a text without spaces is cut
 		}
 	}

@@ -135,3 +135,24 @@ func TestASearchObeysQuotesAndExclusions(t *testing.T) {
 		}
 	})
 }
+
+func TestAScriptWithoutAVocabularyIsFoundByItsWords(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		for id, content := range map[string]string{
+			"thai": "ประตูหลักเปิดตอนเก้าโมงเช้า", "kana": "ひがしのいりぐちはあさくじにひらきます", "korean": "정문은 아침 아홉 시에 열립니다.",
+			"hindi": "मुख्य द्वार सुबह नौ बजे खुलता है।", "amharic": "ዋናው በር ጠዋት ሦስት ሰዓት ይከፈታል።", "arabic": "يفتح الباب الرئيسي في التاسعة",
+			"greek": "Η κύρια είσοδος ανοίγει στις εννέα.", "other": "The lift is out of order until Friday.",
+		} {
+			w.Remember(id, content, "team:pay")
+		}
+		w.Understand()
+		for question, want := range map[string]string{
+			"ประตูหลัก": "thai", "いりぐち": "kana", "정문 몇 시": "korean", "मुख्य द्वार": "hindi", "ዋናው በር": "amharic",
+			"الباب الرئيسي": "arabic", "κυρια εισοδος": "greek",
+		} {
+			if got := found(ask(t, w, question)); len(got) == 0 || got[0] != want {
+				t.Errorf("%q found %v, want %s first", question, got, want)
+			}
+		}
+	})
+}
