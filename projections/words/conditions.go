@@ -2,13 +2,13 @@ package words
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/uptrace/bun"
-
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // lacking marks a key of a group whose items do not pass.
@@ -64,21 +64,31 @@ func Holds(by text.Tokenizer, f domain.Filter, k *domain.Knowledge) bool {
 	}
 	const apart = "\n\x00\n" // no phrase has it
 	said := strings.Join(append(TagValues(k.Text.Tags), k.Text.Content, k.Text.Task, k.ID), apart)
-	return TermsOfFilter(by, f).Pass(ItemTermsOf(by, k).PackedTerms) &&
-		!slices.ContainsFunc(f.Phrases, func(phrase string) bool { return !text.Contains(said, phrase) }) &&
-		!slices.ContainsFunc(f.Without, func(word string) bool { return len(by.Query(word)) != 1 && text.Contains(said, word) })
+	if slices.ContainsFunc(f.Phrases, func(phrase string) bool { return !text.Contains(said, phrase) }) ||
+		slices.ContainsFunc(f.Without, func(word string) bool { return len(by.Query(word)) != 1 && text.Contains(said, word) }) {
+		return false
+	}
+	f.Phrases = nil
+	terms := TermsOfFilter(by, f)
+	return len(terms) == 0 || terms.Pass(ItemTermsOf(by, k).PackedTerms)
 }
 
-// holding are those of some items that [Holds].
-func (p Index) holding(ctx context.Context, s domain.Search, numbers []int64) (holding []int64, err error) {
-	if AreToldByTerms(p.Version.Tokenizer, s.Filter) || len(numbers) == 0 {
-		return numbers, nil
+// passing are those of some items that pass a filter.
+func (p Index) passing(ctx context.Context, s domain.Search, numbers []int64) (passing []int64, err error) {
+	columns := "k.number, '', '', '', '{}'"
+	if !AreToldByTerms(p.Version.Tokenizer, s.Filter) {
+		columns = "k.number, k.id, k.task, k.content, k.tags"
 	}
-	list, err := p.Read(ctx, p.Items().Where("tenant = ?", s.By.Tenant).Where("number IN (?)", bun.List(numbers)))
-	for i := range list {
-		if !list[i].Broken && Holds(p.Version.Tokenizer, s.Filter, &list[i].Knowledge) {
-			holding = append(holding, list[i].Number)
+	in := rows.Table{Engine: p.DB.Engine, Tenant: s.By.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
+	query := rows.LookUp(p.From.NewSelect().ColumnExpr(columns), in, rows.SingleKeys(numbers), "number")
+	var k domain.Knowledge
+	var tags []byte
+	err = scan(ctx, p.Where(query, s.By.Tenant, s.Filter), func() error {
+		k.Text.Tags = nil
+		if json.Unmarshal(tags, &k.Text.Tags) == nil && Holds(p.Version.Tokenizer, s.Filter, &k) {
+			passing = append(passing, k.Number)
 		}
-	}
-	return holding, err
+		return nil
+	}, &k.Number, &k.ID, &k.Text.Task, &k.Text.Content, &tags)
+	return passing, err
 }

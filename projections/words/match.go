@@ -202,29 +202,23 @@ func (m *Matches) Best(depth int) []int64 {
 // keepPassing leaves only items that pass a filter that sets cannot tell: it reads the rows of the best, and of more of
 // them until each tier has enough.
 func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) error {
-	for checked := map[int64]bool{}; ; {
-		var numbers []int64
-		for _, number := range m.Best(WordsDepth) {
-			if !checked[number] {
-				checked[number] = true
-				numbers = append(numbers, number)
-			}
-		}
-		if len(numbers) == 0 {
+	const deepest = 64 * WordsDepth
+	checked := map[int64]bool{}
+	isChecked := func(number int64) bool { return checked[number] }
+	for depth := WordsDepth; ; depth = min(2*depth, deepest) {
+		numbers := slices.DeleteFunc(m.Best(depth), isChecked)
+		if len(numbers) == 0 || depth > WordsDepth && !slices.ContainsFunc(m.Best(WordsDepth), func(number int64) bool {
+			return !checked[number]
+		}) {
 			return nil
 		}
-		var passing []int64
-		in := rows.Table{Engine: p.DB.Engine, Tenant: s.By.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-		query := rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number")
-		err := p.Where(query, s.By.Tenant, s.Filter).Scan(ctx, &passing)
-		if err == nil {
-			passing, err = p.holding(ctx, s, passing)
-		}
+		passing, err := p.passing(ctx, s, numbers)
 		if err != nil {
 			return err
 		}
 		slices.Sort(passing)
 		for _, number := range numbers {
+			checked[number] = true
 			if _, passes := slices.BinarySearch(passing, number); !passes {
 				m.drop(number)
 			}
