@@ -28,10 +28,20 @@ type Hit struct {
 	Candidate
 	Scope  Scope   // the nearest scope shared with the audience
 	Weight float64 // score × (½ + ½·confidence), × [OverdueFactor] or × [ConfirmedFactor], at most the score
+	Band   Band    // empty for a hit of a search that sets a least score
 	Best   bool    // one of the best hits, which are ordered by tier
 	Nearer bool    // it precedes a heavier best hit because of its tier
 	Copies int     // how many other hits it stands for, which say exactly the same
 }
+
+// Band says whether a hit is about the question.
+type Band string
+
+// The bands.
+const (
+	Sure    Band = "sure"
+	Perhaps Band = "perhaps" // the nearest of what was found, but perhaps not about the question
+)
 
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
 func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
@@ -44,8 +54,80 @@ func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confi
 // barely match would hide the team's answer. By score, weight alone decides. Ties: newest position, then id. Of copies,
 // which say the same, only the one in the nearest scope is a hit.
 func Rank(candidates []Candidate, audience Audience, order Order, minScore float64, limit int) []Hit {
+	hits := reached(candidates, audience, minScore)
+	arrange(hits, audience, order, minScore)
+	return hits[:min(limit, len(hits))]
+}
+
+// RankInBands ranks as [Rank] does, first the hits that are surely about the question and then at most [MostPerhaps]
+// others, by weight. Among the others, nothing comes first for being near. partly says that an item may answer only
+// a part of the question: then hits are sure whose score is near the best.
+func RankInBands(
+	candidates []Candidate, audience Audience, order Order, minScore float64, limit int, partly bool,
+) []Hit {
+	hits := reached(candidates, audience, minScore)
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byWeight(a, b)) })
+	sure := hits[:countSure(hits, partly)]
+	perhaps := hits[len(sure):]
+	if len(hits) > 0 {
+		perhaps = slices.DeleteFunc(perhaps, func(h Hit) bool { return len(sure) > 0 && h.Score < leastPerhaps*hits[0].Score })
+	}
+	for i := range sure {
+		sure[i].Band = Sure
+	}
+	for i := range perhaps {
+		perhaps[i].Band = Perhaps
+	}
+	arrange(sure, audience, order, minScore)
+	slices.SortFunc(perhaps, byWeight)
+	sure = sure[:min(limit, len(sure))]
+	return append(sure, perhaps[:min(MostPerhaps, limit-len(sure), len(perhaps))]...)
+}
+
+// MostPerhaps is how many hits are shown that may not be about the question.
+const MostPerhaps = 5
+
+// When hits count as sure. Found by measuring on one half of a company's questions, with and without an answer; what
+// is lost on the other half is in docs/performance.md.
+const (
+	leastFirst   = 0.38 // of the question that the best hit covers, with twice its lead before the second one
+	mostLead     = 0.1  // of that lead
+	firstScore   = 0.55 // a best hit of this score is sure, whatever it covers
+	leastOther   = 0.5  // the score of another sure hit, "about this", unless the best one covers most of the question
+	mostCovered  = 0.7  // of the question, which then has an answer
+	shareOther   = 0.55 // of the best score, that another sure hit has
+	leastPerhaps = 0.4  // of the best score, if that hit is sure: what is far behind is not worth a look
+)
+
+// countSure is how many of the hits, the best scores first, are surely about the question. A hit that stands out among
+// many needs to cover less of it: of what is not known, the nearest items are alike.
+func countSure(hits []Hit, partly bool) int {
+	if len(hits) == 0 {
+		return 0
+	}
+	best, least := hits[0], shareOther*hits[0].Score
+	if !partly {
+		lead := 0.0
+		if len(hits) > 3 {
+			lead = min(mostLead, best.Score-hits[1].Score)
+		}
+		if best.Covered+2*lead < leastFirst && best.Score < firstScore {
+			return 0
+		}
+		if best.Covered < mostCovered {
+			least = max(leastOther, least)
+		}
+	}
+	n := 1
+	for n < len(hits) && hits[n].Score >= least {
+		n++
+	}
+	return n
+}
+
+// reached are the candidates that the audience may see and whose score suffices, without copies.
+func reached(candidates []Candidate, audience Audience, minScore float64) []Hit {
 	var hits []Hit
-	best := 0.0
 	for _, c := range candidates {
 		scope, shared := audience.Best(c.Scopes)
 		if !shared || c.Score < minScore {
@@ -59,11 +141,18 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 			weight = min(weight*ConfirmedFactor, c.Score)
 		}
 		hits = append(hits, Hit{Candidate: c, Scope: scope, Weight: weight})
-		if !c.Named {
-			best = max(best, c.Score)
+	}
+	return withoutCopies(hits, audience)
+}
+
+// arrange orders hits, and marks the best and those that precede heavier ones.
+func arrange(hits []Hit, audience Audience, order Order, minScore float64) {
+	best := 0.0
+	for _, h := range hits {
+		if !h.Named {
+			best = max(best, h.Score)
 		}
 	}
-	hits = withoutCopies(hits, audience)
 	threshold := max(minScore, NearTie(best))
 	for i := range hits {
 		hits[i].Best = hits[i].Score >= threshold
@@ -85,27 +174,6 @@ func Rank(candidates []Candidate, audience Audience, order Order, minScore float
 	if order == ByPriority {
 		markNearer(hits)
 	}
-	return hits[:min(limit, len(hits))]
-}
-
-// How much of a question the best hit must cover, in words or in words like them, or its score. Below the first,
-// nothing answers the question. Below the second, few hits are shown. What that loses is in docs/performance.md.
-const (
-	silentBelow, silentScore = 0.28, 0.45
-	weakBelow, weakScore     = 0.4, 0.546
-	mostWeak                 = 3
-)
-
-// Convincing keeps those of some hits that are worth showing. weak means that they may not be about the question.
-func Convincing(hits []Hit) (kept []Hit, weak bool) {
-	best := slices.MaxFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Score, b.Score) })
-	switch {
-	case best.Covered < silentBelow && best.Score < silentScore:
-		return nil, false
-	case best.Covered < weakBelow && best.Score < weakScore:
-		return hits[:min(mostWeak, len(hits))], true
-	}
-	return hits, false
 }
 
 // withoutCopies keeps one hit of those that say the same: the heaviest in the nearest tier.

@@ -188,10 +188,10 @@ func (s Search) Complete() (Search, error) {
 	return s, s.entitled()
 }
 
-// Asked is the search with the quotes and exclusions of its text as conditions of its filter.
+// Asked is the search with the quotes and exclusions of its text as conditions of its filter. Once more changes nothing.
 func (s Search) Asked() Search {
 	q := text.ReadQuestion(s.Text)
-	s.Text, s.Filter.Phrases, s.Filter.Without = q.Words, q.Phrases, q.Without
+	s.Text, s.Filter.Phrases, s.Filter.Without = q.Words, q.Phrases, slices.Concat(s.Filter.Without, q.Without)
 	for _, remark := range q.Remarks {
 		s.Warn(remark)
 	}
@@ -205,7 +205,11 @@ func (s *Search) WithoutPhrases() {
 }
 
 // Warn adds to the warning.
-func (s *Search) Warn(remark string) { s.Warning = strings.TrimPrefix(s.Warning+"; "+remark, "; ") }
+func (s *Search) Warn(remark string) {
+	if !strings.Contains(s.Warning, remark) {
+		s.Warning = strings.TrimPrefix(s.Warning+"; "+remark, "; ")
+	}
+}
 
 // Validate names every bad field of a filter.
 func (f Filter) Validate() error {

@@ -153,12 +153,12 @@ func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
 func searchedOf(a domain.Answer) api.SearchAnswer {
 	out := api.SearchAnswer{
 		Items: make([]api.Hit, len(a.Hits)), Embedder: a.Embedder, Degraded: a.Degraded, MinScore: a.MinScore,
-		Warning: a.Warning, Weak: a.Weak,
+		Warning: a.Warning, Weak: a.Weak(),
 	}
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{
 			Knowledge: serve.KnowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
-			Tier: h.Scope.Tier().String(), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
+			Tier: h.Scope.Tier().String(), Band: string(h.Band), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(), Copies: h.Copies,
 			Parts: api.Parts{
 				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,

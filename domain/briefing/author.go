@@ -73,10 +73,7 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 	}
 	for _, answer := range answers {
 		degraded = answer.Degraded
-		if answer.Weak {
-			continue
-		}
-		s.add(answer.Hits...)
+		s.add(slices.DeleteFunc(answer.Hits, func(f domain.Found) bool { return f.Band == domain.Perhaps })...)
 	}
 	return degraded, nil
 }

@@ -55,10 +55,9 @@ func classOf(r rune) class {
 	}
 }
 
-// IsPaired tells whether a term is of a script without spaces other than Han, which is compared by pairs of characters.
-func IsPaired(term string) bool {
-	r, _ := utf8.DecodeRuneInString(term)
-	return classOf(r) == classDense && !unicode.Is(unicode.Han, r)
+// IsPaired tells whether a letter is of a script without spaces other than Han: pairs of them are compared.
+func IsPaired(r rune) bool {
+	return r >= utf8.RuneSelf && classOf(r) == classDense && !unicode.Is(unicode.Han, r)
 }
 
 // usualHan reports whether r is one of the Han characters of most Chinese text.

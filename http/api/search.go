@@ -38,6 +38,7 @@ type Hit struct {
 	Scope     string     `json:"scope" example:"project:456" doc:"The nearest that it shares with the searcher."`
 	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
 	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence), × 0.9 if its verification is overdue, × 1.1 up to the score if its verifier confirmed it: the order within a tier."`
+	Band      string     `json:"band,omitempty" enum:"sure,perhaps" doc:"sure: it is about the query. perhaps: one of the nearest items, at most five, after the sure ones; it may not be about the query. Missing if the search sets min_score."`
 	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
 	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
 	Copies    int        `json:"copies,omitempty" doc:"How many other items that were found say exactly the same. The one with the nearest scope is shown."`
@@ -64,7 +65,7 @@ type SearchAnswer struct {
 	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
 	Warning  string       `json:"warning,omitempty" doc:"How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
-	Weak     bool         `json:"weak,omitempty" doc:"The hits, at most three, may not be about the query: they say little of it."`
+	Weak     bool         `json:"weak,omitempty" doc:"No hit is sure: nobody may have written what the query asks for. The hits are the nearest items."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again."`
@@ -85,7 +86,7 @@ type Explanation struct {
 	Audience  []string    `json:"audience" nullable:"false" doc:"The scopes that counted; none means everything in the tenant."`
 	Visible   int64       `json:"visible" doc:"Items in those scopes."`
 	Passed    int64       `json:"passed" doc:"Of those, items that passed the filters."`
-	BestBelow float64     `json:"best_below" doc:"The best score that was not shown: it is below min_score, or says too little of the query; 0 if there was none."`
+	BestBelow float64     `json:"best_below" doc:"The best score that was not shown: it is below min_score; 0 if there was none."`
 	Terms     []string    `json:"terms" nullable:"false" doc:"The words of the query as they are compared."`
 	Plans     []ScopePlan `json:"plans" nullable:"false"`
 	TookMS    float64     `json:"took_ms"`

@@ -438,11 +438,11 @@ func TestAPromptTellsWhatIsKnown(t *testing.T) {
 		w.call("remember", object{"content": "Prefers teal", "category": "preferences"}).ok()
 		w.call("remember", object{"content": "chromedriver 124 needs Chrome 124", "category": "tools"}).ok()
 		for name, arguments := range map[string]map[string]string{
-			"start_session": nil, "before_task": {"task": "teal chromedriver"}, "after_failure": {"task": "crawl", "tool_issue": "chromedriver"},
+			"start_session": nil, "before_task": {"task": "chromedriver"}, "after_failure": {"task": "crawl", "tool_issue": "chromedriver"},
 		} {
 			got := said(name, arguments)
 			like(t, got, containing("chromedriver 124 needs"), name)
-			same(t, strings.Contains(got, "Prefers teal"), name != "after_failure", name)
+			same(t, strings.Contains(got, "Prefers teal"), name == "start_session", name)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func builtinVector(s string, kind Kind) []float32 {
 	meaning, letters := v[:lexicon.Dims], v[lexicon.Dims:]
 	var row [lexicon.Dims]float32
 	for w := range wordsOf(s) {
-		if text.IsStopWord(w.text) {
+		if w.digit || text.IsStopWord(w.text) {
 			continue
 		}
 		addLetters(letters, w.text)

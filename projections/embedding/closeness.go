@@ -25,7 +25,6 @@ type questionWord struct {
 	*meaning
 	weight float64
 	absent bool // no item has it: it may be misspelt
-	isPair bool // of characters of a script that has no spaces and no dictionary here
 }
 
 // NewQuestion prepares a question. rarity is the inverse document frequency of a term, and whether any item has it.
@@ -34,34 +33,23 @@ func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *
 	seen := map[string]bool{}
 	for w := range wordsOf(text.Compose(s)) {
 		a := questionWord{word: w, meaning: w.lookUp(), weight: 1}
-		if seen[w.text] || !a.hasContent || text.IsPaired(w.text) {
+		if seen[w.text] || !a.hasContent || w.pair && utf8.RuneCountInString(w.text) == 1 {
 			continue
 		}
 		seen[w.text] = true
+		idf, found := rarity(a.term)
+		a.absent = !found
 		if a.known {
 			a.weight = float64(a.meaning.entry.Weight())
 		}
 		if a.han && utf8.RuneCountInString(a.text) == 1 {
 			a.weight *= oneCharacter
 		}
-		q.add(a, rarity)
-	}
-	for _, t := range text.Query(s) {
-		w := word{text: t.Term}
-		if m := w.lookUp(); m.hasContent && text.IsPaired(t.Term) && utf8.RuneCountInString(t.Term) > 1 {
-			q.add(questionWord{word: w, meaning: m, weight: 1, isPair: true}, rarity)
-		}
+		a.weight *= idf
+		q.total += a.weight
+		q.words = append(q.words, a)
 	}
 	return q
-}
-
-// add adds a word, which counts the more the rarer it is.
-func (q *Question) add(a questionWord, rarity func(term string) (idf float64, found bool)) {
-	idf, found := rarity(a.term)
-	a.absent = !found
-	a.weight *= idf
-	q.total += a.weight
-	q.words = append(q.words, a)
 }
 
 // longQuestion is how many words a question has that one item may answer as a whole.
@@ -73,33 +61,43 @@ func (q *Question) IsLong() bool { return len(q.words) > longQuestion }
 // leastSimilar is the cosine of two words up to which they count as unrelated.
 const leastSimilar = 0.4
 
-// Closeness is how much of the question a text covers, 0…1: the relaxed word mover's similarity (Kusner et al., "From
-// Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight and by the most
-// similar word of the text.
+// passageWords is half the length of a passage: two runs of so many words that follow one another.
+const passageWords = 30
+
+// Closeness is how much of the question the best passage of a text covers, 0…1: the relaxed word mover's similarity
+// (Kusner et al., "From Word Embeddings to Document Distances", 2015). Each word of the question counts by its weight
+// and by the most similar word of the passage. As a whole, a long text has a similar word for nearly every word.
 func (q *Question) Closeness(s string) float64 {
 	if q.total == 0 {
 		return 0
 	}
-	s = text.Compose(s)
-	best := make([]float64, len(q.words))
-	for i := range q.words {
-		if a := &q.words[i]; (a.han || a.isPair) && strings.Contains(s, a.text) {
-			best[i] = 1 // wherever a text without spaces is cut
+	best, count := 0.0, 0
+	before, run := make([]float64, len(q.words)), make([]float64, len(q.words))
+	for w := range wordsOf(text.Compose(s)) {
+		if count == passageWords {
+			best = max(best, q.covered(before, run))
+			before, run, count = run, before, 0
+			clear(run)
 		}
-	}
-	for w := range wordsOf(s) {
+		count++
 		similar, known := q.known[w.text]
 		if !known {
 			similar = q.similar(w)
 			q.known[w.text] = similar
 		}
 		for i, x := range similar {
-			best[i] = max(best[i], x)
+			run[i] = max(run[i], x)
 		}
 	}
+	return max(best, q.covered(before, run))
+}
+
+// covered is how much of the question two runs of words cover. They have the most similar word for each of its words.
+func (q *Question) covered(before, run []float64) float64 {
 	sum, least := 0.0, 0.0
-	for i, x := range best {
-		if x >= otherMarks && !q.words[i].known && len(q.words[i].text) >= shortestName {
+	for i, x := range run {
+		x = max(x, before[i])
+		if x >= otherMarks && !q.words[i].known && !q.words[i].digit && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
@@ -146,7 +144,7 @@ func (q *Question) similar(w word) []float64 {
 		if similar < otherMarks && a.known && m.known {
 			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
-		if a.absent {
+		if a.absent && !a.digit {
 			similar = max(similar, spelling(a.folded, m.folded))
 		}
 		if similar > leastSimilar {
@@ -212,7 +210,9 @@ func distance(a, b string, most int) int {
 // word is a word of a text in lower case.
 type word struct {
 	text  string
-	han   bool         // it is of a script without spaces
+	digit bool         // it is a number, or a part of a code
+	han   bool         // it is of Han characters
+	pair  bool         // it is a pair of characters of another script without spaces
 	entry lexicon.Word // of such a word, which is in the lexicon
 }
 
@@ -267,10 +267,11 @@ func (w word) lookUp() *meaning {
 	return m
 }
 
-// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, and Chinese words.
+// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, Chinese words, runs of
+// digits, and pairs of characters of other scripts without spaces.
 func wordsOf(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			for run != "" {
 				var ok bool
 				if run, ok = firstWord(run, yield); !ok {
@@ -281,14 +282,14 @@ func wordsOf(s string) iter.Seq[word] {
 	}
 }
 
-// firstWord yields the first word of a run of letters, or the words of Han characters that it begins with. It returns
-// the rest.
+// firstWord yields the first word of a run of letters and digits, or the words or pairs that its first characters
+// without spaces make. It returns the rest.
 func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	end := len(run)
 	var last rune
 	for i, r := range run {
 		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
-			unicode.IsUpper(r) && unicode.IsLower(last)) {
+			unicode.IsDigit(r) != unicode.IsDigit(last) || text.IsPaired(r) != text.IsPaired(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
 			end = i
 			break
 		}
@@ -296,11 +297,22 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	}
 	if unicode.Is(unicode.Han, last) {
 		for entry := range lexicon.Han(run[:end]) {
-			if !yield(word{entry.String(), true, entry}) {
+			if !yield(word{text: entry.String(), han: true, entry: entry}) {
 				return "", false
 			}
 		}
 		return run[end:], true
 	}
-	return run[end:], yield(word{text: strings.ToLower(run[:end])})
+	if text.IsPaired(last) {
+		previous := 0
+		for i, r := range run[:end] {
+			next := i + utf8.RuneLen(r)
+			if (i > 0 || next == end) && !yield(word{text: run[previous:next], pair: true}) {
+				return "", false
+			}
+			previous = i
+		}
+		return run[end:], true
+	}
+	return run[end:], yield(word{text: strings.ToLower(run[:end]), digit: unicode.IsDigit(last)})
 }

@@ -44,13 +44,21 @@ func (f File) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
-		if Normalize(v) != nil { // no token is known: such a question is opposite to such a text, which is no answer
-			v[0] = 1
-			if kind == Query {
-				v[0] = -1
-			}
+		if Normalize(v) != nil { // no token is known
+			v = noMeaning(f.Dims(), kind)
 		}
 		vectors[i] = v
 	}
 	return vectors, nil
+}
+
+// noMeaning returns the vector of a text that says nothing to a model. Such a question is opposite to such a text,
+// which is no answer, and near to no other.
+func noMeaning(dims int, kind Kind) []float32 {
+	v := make([]float32, dims)
+	v[0] = 1
+	if kind == Query {
+		v[0] = -1
+	}
+	return v
 }

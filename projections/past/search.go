@@ -31,6 +31,17 @@ import (
 // [domain.Search.Complete] must have completed the search. The error matches [domain.ErrUnavailable] if the
 // projection has not reached s.AsOf.
 func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	s = s.Asked()
+	answer, err := p.searchWhole(ctx, s)
+	if err != nil {
+		return domain.Answer{}, err
+	}
+	return answer, search.AddParts(s, &answer, func(part domain.Search) (domain.Answer, error) {
+		return p.searchWhole(ctx, part)
+	})
+}
+
+func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
 		return domain.Answer{}, err
@@ -41,11 +52,10 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
 	meaning := p.models.Active.Load()
-	asked := s.Asked()
 	r := &asOfSearch{
-		asOfQuery: then, meaning: meaning, search: asked, audience: s.Audience(),
-		terms: p.catalogue.Tokenizers[0].Query(asked.Text), minScore: meaning.Embedder.Calibration().MinScore,
-		embedding: meaning.EmbedAll(ctx, []domain.Search{asked})[0],
+		asOfQuery: then, meaning: meaning, search: s, audience: s.Audience(),
+		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore,
+		embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
 	}
 	if r.embedding.Err != nil {
 		return domain.Answer{}, r.embedding.Err
@@ -73,7 +83,7 @@ func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer
 		return present, nil
 	}
 	answer := domain.Answer{
-		Hits: hits, Weak: r.weak, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: r.search.Warning,
+		Hits: hits, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: r.search.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
@@ -98,7 +108,6 @@ type asOfSearch struct {
 
 	seen, passed int64
 	below        float64
-	weak         bool
 }
 
 // asOfCandidate are what a search of the past reads of an item.
@@ -127,7 +136,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	}
 	pool := search.NewPool(r.search, r.words, r.meaning.Embedder.Calibration())
 	pool.Load = func(ctx context.Context, numbers []int64) error { return r.load(ctx, tx, pool, cosines, numbers) }
-	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return r.members(ctx, tx, sequences)
 	}
 	best, err := r.best(ctx, tx, pool.Calibration, cosines)
@@ -145,7 +154,7 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 		known[e.Candidate.ID] = e.Item
 	}
 	var hits []domain.Hit
-	hits, r.below, r.weak = pool.Rank(r.search, r.audience, r.minScore)
+	hits, r.below = pool.Rank(r.search, r.audience, r.minScore)
 	found := make([]domain.Found, len(hits))
 	for i, hit := range hits {
 		k := known[hit.ID]
@@ -215,7 +224,7 @@ func (r *asOfSearch) best(
 }
 
 // members finds the items of sequences among those that the search could find.
-func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string) ([][]words.Member, error) {
+func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string) ([][]int64, error) {
 	m := words.NewMatches(words.TermsOf(sequences))
 	some := r.passing(tx)
 	if _, rest := rows.Narrow(r.search.Filter, r.audience); rows.IsPlain(rest) && len(rest.PrivateOf) == 0 {

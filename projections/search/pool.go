@@ -23,13 +23,11 @@ const (
 	Considered = 2
 )
 
-// How much an item gains, found by measuring retrieval (docs/performance.md). A question and its answer are often two
-// remarks, and only one of them has the words.
+// A question and its answer are often two remarks, and only one of them has the words. Found by measuring retrieval
+// (docs/performance.md).
 const (
-	besideGain  = 0.5  // of the best score directly before or after it
-	nearGain    = 0.25 // of the best score at a distance of two
-	sessionGain = 0.3  // of the score of its whole sequence
-	speakerGain = 1.7  // times, for what the only person said whom the question names
+	besideGain  = 0.7 // what an item gains of the better score directly before or after it
+	speakerGain = 1.7 // times, for what the only person said whom the question names
 )
 
 // Pool are the best candidates of a search. Each is judged by its own text first, then by the items beside it.
@@ -37,7 +35,7 @@ type Pool struct {
 	Words       *words.Matches
 	Calibration embedding.Calibration
 	// Members finds the items of sequences.
-	Members func(ctx context.Context, sequences []string) ([][]words.Member, error)
+	Members func(ctx context.Context, sequences []string) ([][]int64, error)
 	// Load reads items, and adds those that may be found.
 	Load func(ctx context.Context, numbers []int64) error
 
@@ -138,18 +136,8 @@ func (p *Pool) Judge(ctx context.Context) error {
 	}
 	slices.SortStableFunc(p.Entries, func(a, b *Entry) int { return cmp.Compare(b.own, a.own) })
 	var names []string
-	of := map[string]int{}
 	for _, e := range p.Entries[:min(sequenced, len(p.Entries))] {
-		name := words.SequenceOf(e.Item)
-		if name == "" {
-			continue
-		}
-		// A conversation matters for each of its items, a common task only if several items are about the question.
-		least := 2
-		if words.IsConversation(e.Item) {
-			least = 1
-		}
-		if of[name]++; of[name] == least {
+		if name := words.SequenceOf(e.Item); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -166,11 +154,9 @@ func (p *Pool) Judge(ctx context.Context) error {
 	return nil
 }
 
-// Rank ranks the candidates. below is the best score of what is not shown. weak is that of [domain.Convincing], which
-// decides unless the caller set a least score or described a task.
-func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (
-	hits []domain.Hit, below float64, weak bool,
-) {
+// Rank ranks the candidates: in bands, unless the caller set a least score or the question says nothing. below is the
+// best score of what is not shown.
+func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (hits []domain.Hit, below float64) {
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
 		if e.Number == p.Words.Named {
@@ -181,95 +167,83 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 			below = max(below, e.Candidate.Score)
 		}
 	}
-	hits = domain.Rank(candidates, audience, s.Order, minScore, s.Limit)
-	if p.question == nil || p.question.IsLong() || s.MinScore != nil || len(hits) == 0 {
-		return hits, below, false
+	if p.question == nil || s.MinScore != nil {
+		return domain.Rank(candidates, audience, s.Order, minScore, s.Limit), below
 	}
-	convincing, weak := domain.Convincing(hits)
-	if len(convincing) == 0 {
-		below = max(below, hits[0].Score)
-	}
-	return convincing, below, weak
+	return domain.RankInBands(candidates, audience, s.Order, minScore, s.Limit, p.question.IsLong()), below
 }
 
-// addNeighbours raises the candidates of sequences, and reads the items beside the best of them.
-func (p *Pool) addNeighbours(ctx context.Context, sequences [][]words.Member) error {
+// addNeighbours raises the candidates of conversations, and reads the items beside the best of them.
+func (p *Pool) addNeighbours(ctx context.Context, sequences [][]int64) error {
 	at := map[int64]*Entry{}
 	for _, e := range p.Entries {
 		at[e.Number] = e
 	}
-	best := map[int64]bool{}
-	for _, e := range p.Entries[:min(sequenced, len(p.Entries))] {
-		best[e.Number] = true
-	}
+	best := p.Entries[:min(sequenced, len(p.Entries))]
 	wanted := map[int64]bool{}
 	for _, members := range sequences {
-		for i, m := range members {
-			for _, other := range members[max(0, i-2):min(len(members), i+3)] {
-				if best[other.Number] && at[m.Number] == nil {
-					wanted[m.Number] = true
+		for i, number := range members {
+			if !slices.Contains(best, at[number]) {
+				continue
+			}
+			for _, beside := range members[max(0, i-1):min(len(members), i+2)] {
+				if at[beside] == nil {
+					wanted[beside] = true
 				}
 			}
 		}
 	}
 	if len(wanted) > 0 {
-		numbers := make([]int64, 0, len(wanted))
-		for number := range wanted {
-			numbers = append(numbers, number)
-		}
-		slices.Sort(numbers)
-		if err := p.Load(ctx, numbers); err != nil {
+		known := len(p.Entries)
+		if err := p.Load(ctx, slices.Sorted(maps.Keys(wanted))); err != nil {
 			return err
 		}
-		for _, e := range p.Entries {
+		for _, e := range p.Entries[known:] {
 			at[e.Number] = e
 		}
 	}
-	for i, score := range p.Words.Together(sequences) {
-		for j, m := range sequences[i] {
-			if e := at[m.Number]; e != nil && len(sequences[i]) > 1 {
-				e.beside(at, sequences[i], j, text.WordShare(score))
+	for _, members := range sequences {
+		for i, number := range members {
+			if e := at[number]; e != nil {
+				var before, after *Entry
+				if i > 0 {
+					before = at[members[i-1]]
+				}
+				if i+1 < len(members) {
+					after = at[members[i+1]]
+				}
+				e.stand(before, after)
 			}
 		}
 	}
 	return nil
 }
 
-// beside raises an item by its neighbours of the same owner, and by its sequence.
-func (e *Entry) beside(at map[int64]*Entry, members []words.Member, i int, session float64) {
-	share := e.own
-	add := func(gain float64, what string) {
-		before := text.WordScore(share, 1)
-		share += gain
-		if more := text.WordScore(share, 1) - before; more >= 0.005 {
-			e.Candidate.Reasons = append(e.Candidate.Reasons, fmt.Sprintf("+%.2f from %s", more, what))
-		}
-	}
-	covered := e.covered
+// stand raises an item that stands between others by the better of those of its owner. They are nil if unknown.
+func (e *Entry) stand(before, after *Entry) {
+	var better *Entry
+	where := ""
 	for _, near := range [...]struct {
-		distance int
-		gain     float64
-		what     [2]string
-	}{
-		{1, besideGain, [2]string{"the item before it", "the item after it"}},
-		{2, nearGain, [2]string{"the last but one before it", "the next but one after it"}},
-	} {
-		best, what := 0.0, ""
-		for side, j := range [...]int{i - near.distance, i + near.distance} {
-			if j < 0 || j >= len(members) {
-				continue
-			}
-			if n := at[members[j].Number]; n != nil && n.Item.Owner == e.Item.Owner {
-				if n.own > best {
-					best, what = n.own, near.what[side]
-				}
-				covered = max(covered, n.covered)
-			}
+		*Entry
+		where string
+	}{{before, "before"}, {after, "after"}} {
+		if n := near.Entry; n != nil && n.Item.Owner == e.Item.Owner && (better == nil || n.own > better.own) {
+			better, where = n, near.where
 		}
-		add(near.gain*best, what)
 	}
-	add(sessionGain*session, "the items around it")
-	e.Candidate.Score, e.Candidate.Covered = text.WordScore(share, 1), covered
+	if better != nil {
+		e.raise(e.own+besideGain*better.own, "from the item "+where+" it")
+		e.Candidate.Covered = max(e.covered, better.covered)
+	}
+}
+
+// raise gives an item a higher share of the attainable score, and says why if that shows.
+func (e *Entry) raise(share float64, why string) {
+	before := e.Candidate.Score
+	e.Candidate.Score = text.WordScore(share, 1)
+	if more := e.Candidate.Score - before; more >= 0.005 {
+		e.Candidate.Reasons = append(e.Candidate.Reasons, fmt.Sprintf("+%.2f %s", more, why))
+	}
 }
 
 // weighSpeaker raises what somebody said if the question names that person, and nobody else who says something here.
@@ -290,12 +264,7 @@ func (p *Pool) weighSpeaker() {
 		if named == "" || !slices.Contains(e.speakers(), named) {
 			continue
 		}
-		c := &e.Candidate
-		before := c.Score
-		c.Score = text.WordScore(speakerGain*text.WordShare(c.Score), 1)
-		if c.Score-before >= 0.005 {
-			c.Reasons = append(c.Reasons, fmt.Sprintf("+%.2f since %s said it", c.Score-before, named))
-		}
+		e.raise(speakerGain*text.WordShare(e.Candidate.Score), "since "+named+" said it")
 	}
 }
 

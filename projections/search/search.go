@@ -81,7 +81,8 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 	if !s.AsOfTime.IsZero() {
 		p.View = p.At(s.AsOfTime)
 	}
-	f, answer, err := p.search(ctx, s.Asked(), nil)
+	s = s.Asked()
+	f, answer, err := p.search(ctx, s, nil)
 	if err == nil && (s.Explain || len(answer.Hits) == 0) {
 		answer.Explain, err = f.explain(ctx, started)
 	}
@@ -114,8 +115,42 @@ func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain
 	return answers, nil
 }
 
-// search answers a question. It embeds the question, unless it has a vector, while words are searched.
+// search answers a question, and adds what its parts find.
 func (p Request) search(
+	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
+) (f *Execution, answer domain.Answer, err error) {
+	f, answer, err = p.searchWhole(ctx, s, vector)
+	if err == nil {
+		err = AddParts(s, &answer, func(part domain.Search) (domain.Answer, error) {
+			_, answer, err := p.searchWhole(ctx, part, nil)
+			return answer, err
+		})
+	}
+	return f, answer, err
+}
+
+// AddParts asks each part of a question, and adds what it finds to the answer of the whole question.
+func AddParts(s domain.Search, answer *domain.Answer, ask func(domain.Search) (domain.Answer, error)) error {
+	if s.Copies || len(s.Vector) > 0 {
+		return nil
+	}
+	var found [][]domain.Found
+	for _, part := range text.Parts(s.Text) {
+		s.Text, s.MinScore, s.Explain = part, nil, false
+		answer, err := ask(s)
+		if err != nil {
+			return err
+		}
+		found = append(found, answer.Hits)
+	}
+	if len(found) > 0 {
+		answer.Hits = domain.AddParts(answer.Hits, found, s.Limit)
+	}
+	return nil
+}
+
+// searchWhole answers a question. It embeds the question, unless it has a vector, while words are searched.
+func (p Request) searchWhole(
 	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
 ) (*Execution, domain.Answer, error) {
 	f := &Execution{
@@ -146,7 +181,6 @@ func (p Request) search(
 		}
 		answer := domain.Answer{
 			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: f.Search.Warning,
-			Weak:     f.weak,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
 		left := len(f.unreadable)
@@ -168,7 +202,6 @@ type Execution struct {
 	question    vectors.Question
 	shortlist   vectors.Shortlist
 	degraded    string
-	weak        bool
 	bestBelow   float64 // the best score below the threshold
 	exact       bool    // consider only items by meaning that pass all of the filter
 
@@ -217,7 +250,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	}
 	pool := NewPool(f.Search, f.words, f.calibration)
 	pool.Load = func(ctx context.Context, numbers []int64) error { return f.load(ctx, all, pool, numbers) }
-	pool.Members = func(ctx context.Context, sequences []string) ([][]words.Member, error) {
+	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return f.Members(ctx, f.Search, f.Audience, sequences)
 	}
 	size := Size(f.Search)
@@ -234,7 +267,7 @@ func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, 
 	if err := pool.Judge(ctx); err != nil {
 		return nil, false, err
 	}
-	hits, f.bestBelow, f.weak = pool.Rank(f.Search, f.Audience, f.minScore)
+	hits, f.bestBelow = pool.Rank(f.Search, f.Audience, f.minScore)
 	return hits, f.isTruncated(all), nil
 }
 

@@ -47,17 +47,11 @@ func WordsOfID(id string) []string {
 // SessionTag is the key of the tag that names the conversation of an item.
 const SessionTag = "session"
 
-// SequenceOf names the sequence of an item: the conversation that its tag names, or else its trace, or its task. It is
-// a term of the item, so that the index finds the others. It is empty for an item outside of sequences.
+// SequenceOf names the conversation of an item, by its tag. It is a term of the item, so that the index finds the
+// others. It is empty for an item outside of conversations.
 func SequenceOf(k *domain.Knowledge) string {
 	if sessions := k.Text.Tags[SessionTag]; len(sessions) > 0 {
 		return "\x00session\x00" + sessions[0]
-	}
-	if k.Source.TraceID != "" {
-		return "\x00trace\x00" + k.Source.TraceID
-	}
-	if k.Text.Task != "" {
-		return "\x00task\x00" + k.Text.Task
 	}
 	return ""
 }

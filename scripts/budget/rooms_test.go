@@ -14,7 +14,7 @@ migrations
 database database/databasetest
 events/background events/codec events/signing events events/follow events/forward events/logtest events/proof
 projections/rows projections/catalogue projections/people projections/keys projections/policies projections/sessions
-projections/words projections/browse projections/erasure projections/embedding/lexicon projections/embedding/static projections/endpoint projections/embedding
+projections/words projections/browse projections/erasure projections/embedding/lexicon projections/embedding/static projections/embedding/sentence projections/endpoint projections/embedding
  projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections
 projections/projectiontest projections/extraction projections/subscriptions
 http/api http/body http/egress http/document http/oidc http/client http/serve http/visible http/people http/keys

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -23,10 +22,8 @@ type tokenizer struct {
 	tokensOf func(word string) []int
 
 	ids     map[string]int
-	scores  []float64 // of Unigram
-	least   float64   // of them
-	longest int       // bytes of a token
-	unknown int       // the token for what is unknown, negative if there is none
+	longest int // bytes of a token
+	unknown int // the token for what is unknown, negative if there is none
 }
 
 // step changes a text, or cuts it into words.
@@ -76,10 +73,13 @@ func openTokenizer(path string) (*tokenizer, error) {
 	case "Unigram":
 		var list []scored
 		err = json.Unmarshal(file.Model.Vocab, &list)
+		least, scores := 0.0, make([]float64, len(list))
 		for id, token := range list {
-			t.ids[token.text], t.scores, t.least = id, append(t.scores, token.score), min(t.least, token.score)
+			t.ids[token.text], scores[id], least = id, token.score, min(least, token.score)
 		}
-		t.tokensOf = t.unigrams
+		const unknownPenalty = 10
+		first := func(score, best float64) bool { return score > best }
+		t.tokensOf = NewUnigram(t.ids, scores, least-unknownPenalty, first).Cut
 	default:
 		return nil, fmt.Errorf("its model is %q: use one with WordPiece or Unigram", file.Model.Type)
 	}
@@ -218,7 +218,7 @@ func (t *tokenizer) of(text string) (tokens []int) {
 	}
 	for _, word := range words {
 		for _, token := range t.tokensOf(word) {
-			if token != t.unknown {
+			if token >= 0 && token != t.unknown {
 				tokens = append(tokens, token)
 			}
 		}
@@ -244,42 +244,6 @@ func (t *tokenizer) wordPieces(word, prefix string) (tokens []int) {
 			return nil
 		}
 		tokens, word, before = append(tokens, id), word[end:], prefix
-	}
-	return tokens
-}
-
-// unigrams cuts a word into its most probable tokens (Viterbi). A character that no token begins with costs more than
-// any token.
-func (t *tokenizer) unigrams(word string) (tokens []int) {
-	type path struct {
-		score float64
-		from  int
-		token int
-	}
-	best := make([]path, len(word)+1)
-	for i := range best[1:] {
-		best[i+1].score = math.Inf(-1)
-	}
-	for from := 0; from < len(word); {
-		_, character := utf8.DecodeRuneInString(word[from:])
-		reach := func(to, token int, score float64) {
-			if score += best[from].score; score > best[to].score {
-				best[to] = path{score, from, token}
-			}
-		}
-		const unknownPenalty = 10
-		reach(from+character, -1, t.least-unknownPenalty)
-		for to := from + character; to <= min(len(word), from+t.longest); to++ {
-			if id, known := t.ids[word[from:to]]; known {
-				reach(to, id, t.scores[id])
-			}
-		}
-		from += character
-	}
-	for at := len(word); at > 0; at = best[at].from {
-		if best[at].token >= 0 {
-			tokens = append(tokens, best[at].token)
-		}
 	}
 	return tokens
 }
