@@ -45,7 +45,8 @@ func TestAQuestionSaysWhatItsQuotesAndExclusionsMean(t *testing.T) {
 		if c.words == "" {
 			c.words = c.asked
 		}
-		if diff := cmp.Diff(Question{q.Words, q.Phrases, q.Without, nil}, Question{c.words, c.phrases, c.without, nil}); diff != "" {
+		got, want := Question{q.Words, q.Phrases, q.Without, nil}, Question{c.words, c.phrases, c.without, nil}
+		if diff := cmp.Diff(got, want); diff != "" {
 			t.Errorf("%q (-got +want):\n%s", c.asked, diff)
 		}
 		if len(q.Remarks) != c.remarks {

@@ -111,7 +111,8 @@ func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 
 // contains tells whether an item contains what a question has in quotes, and not what it leaves out.
 func (k *known) contains(f domain.Filter) bool {
-	said := strings.Join(append(slices.Concat(slices.Collect(maps.Values(k.Text.Tags))...), k.Text.Content, k.Text.Task, k.ID), " | ")
+	values := slices.Concat(slices.Collect(maps.Values(k.Text.Tags))...)
+	said := strings.Join(append(values, k.Text.Content, k.Text.Task, k.ID), " | ")
 	for _, phrase := range f.Phrases {
 		if !text.Contains(said, phrase) {
 			return false

@@ -81,7 +81,9 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question. Only the built-in embedder compares single words.
 func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {
-	p := &Pool{Words: m, Calibration: calibration, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text))}
+	p := &Pool{
+		Words: m, Calibration: calibration, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text)),
+	}
 	for i, w := range p.queryWords {
 		p.queryWords[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
 	}

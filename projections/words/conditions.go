@@ -64,8 +64,9 @@ func Holds(by text.Tokenizer, f domain.Filter, k *domain.Knowledge) bool {
 	}
 	const apart = "\n\x00\n" // no phrase has it
 	said := strings.Join(append(TagValues(k.Text.Tags), k.Text.Content, k.Text.Task, k.ID), apart)
-	if slices.ContainsFunc(f.Phrases, func(phrase string) bool { return !text.Contains(said, phrase) }) ||
-		slices.ContainsFunc(f.Without, func(word string) bool { return len(by.Query(word)) != 1 && text.Contains(said, word) }) {
+	lacks := func(phrase string) bool { return !text.Contains(said, phrase) }
+	excluded := func(phrase string) bool { return len(by.Query(phrase)) != 1 && text.Contains(said, phrase) }
+	if slices.ContainsFunc(f.Phrases, lacks) || slices.ContainsFunc(f.Without, excluded) {
 		return false
 	}
 	f.Phrases = nil

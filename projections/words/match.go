@@ -159,8 +159,8 @@ func (m *Matches) Explain() {
 	}
 }
 
-// Best are the numbers of the item that the question names, and of the best matches of each tier, the best first. It keeps a few times as many at most, and
-// sorts only those.
+// Best are the numbers of the item that the question names, and of the best matches of each tier, the best first. It
+// keeps a few times as many at most, and sorts only those.
 func (m *Matches) Best(depth int) []int64 {
 	var tiers [domain.TierPublic + 1][]scoredItem
 	var least [domain.TierPublic + 1]float64
