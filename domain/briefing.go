@@ -50,7 +50,7 @@ type Briefing struct {
 	Hints      string    // some lines that help to choose a skill; empty if there are no items
 	Tokens     int       // of the injection, estimated
 	HintTokens int
-	Degraded   string // why only words were searched; empty if vectors were searched, too, or nothing was searched for
+	Degraded   string // why the embedding model took no part; empty if it did, or nothing was searched for
 }
 
 // Briefed is an item of a briefing.

@@ -3,8 +3,8 @@ package domain
 // Answer is what a search found.
 type Answer struct {
 	Hits     []Found
-	Embedder string // the embedding model whose vectors were compared
-	Degraded string // why only words were searched, for all items or some; empty if vectors were searched, too
+	Embedder string // the configured embedding model, or the built-in one
+	Degraded string // why the model took no part, for all items or some; empty if it did
 	Warning  string // how the question was shortened and read, where that may surprise
 	MinScore float64
 	Explain  *Explanation // when asked for, or when there are no hits

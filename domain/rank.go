@@ -13,6 +13,7 @@ type Candidate struct {
 	Position   int64    // of its newest event
 	Score      float64  // 0…1: relevance to the query; 0.5 means "about this"
 	Semantic   float64  // calibrated similarity of meaning, part of Score; 0 if unknown
+	Model      float64  // calibrated similarity by the configured model, part of Semantic; 0 if unknown
 	Pending    bool     // Semantic is unknown, since the item has no vector yet
 	Lexical    float64  // calibrated match of words, part of Score
 	Overdue    bool     // its verification is overdue
@@ -66,7 +67,12 @@ func RankInBands(
 	candidates []Candidate, audience Audience, order Order, minScore float64, limit int, partly bool,
 ) []Hit {
 	hits := reached(candidates, audience, minScore)
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byWeight(a, b)) })
+	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Named != b.Named {
+			return first(a.Named)
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), byWeight(a, b))
+	})
 	sure := hits[:countSure(hits, partly)]
 	perhaps := hits[len(sure):]
 	if len(hits) > 0 {
@@ -104,6 +110,9 @@ const (
 func countSure(hits []Hit, partly bool) int {
 	if len(hits) == 0 {
 		return 0
+	}
+	if hits[0].Named { // which says nothing about the others
+		return 1 + countSure(hits[1:], partly)
 	}
 	best, least := hits[0], shareOther*hits[0].Score
 	if !partly {

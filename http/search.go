@@ -161,7 +161,7 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 			Tier: h.Scope.Tier().String(), Band: string(h.Band), Weight: h.Weight, Best: h.Best, Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(), Copies: h.Copies,
 			Parts: api.Parts{
-				Semantic: h.Semantic, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
+				Semantic: h.Semantic, Model: h.Model, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
 				Overdue: h.Overdue, Confirmed: h.Confirmed,
 			},
 		}

@@ -2,6 +2,8 @@ package projections
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
@@ -17,53 +19,68 @@ type Background struct {
 
 // Quarantined lists the quarantined streams of a projection, the oldest first.
 func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]domain.Quarantined, error) {
-	follower, err := catalogue.FollowerOf(b.Followers, name)
-	if err != nil {
-		return nil, err
+	followers, err := catalogue.FollowersOf(b.Followers, name)
+	var all []domain.Quarantined
+	for _, follower := range followers {
+		list, err := b.Followers.Quarantined(ctx, follower, tenant)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range list {
+			q.Projection = name
+			all = append(all, q)
+		}
 	}
-	list, err := b.Followers.Quarantined(ctx, follower, tenant)
-	for i := range list {
-		list[i].Projection = name
-	}
-	return list, err
+	return all, err
 }
 
 // Replay lets a projection process the waiting events of a quarantined stream; see [follow.Followers.RetryQuarantined].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
-	follower, err := catalogue.FollowerOf(b.Followers, name)
-	if err != nil {
-		return domain.Replayed{}, err
+	followers, err := catalogue.FollowersOf(b.Followers, name)
+	var done domain.Replayed
+	for _, follower := range followers {
+		if done, err = b.Followers.RetryQuarantined(ctx, follower, tenant, stream); !errors.Is(err, domain.ErrNotFound) {
+			break
+		}
 	}
-	return b.Followers.RetryQuarantined(ctx, follower, tenant, stream)
+	return done, err
 }
 
 // Skip discards the waiting events of a quarantined stream; see [follow.Followers.SkipQuarantined].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
-	follower, err := catalogue.FollowerOf(b.Followers, name)
-	if err != nil {
-		return domain.Skipped{}, err
+	followers, err := catalogue.FollowersOf(b.Followers, name)
+	var done domain.Skipped
+	for _, follower := range followers {
+		if done, err = b.Followers.SkipQuarantined(ctx, follower, tenant, stream); !errors.Is(err, domain.ErrNotFound) {
+			break
+		}
 	}
-	return b.Followers.SkipQuarantined(ctx, follower, tenant, stream)
+	return done, err
 }
 
 // ReplayAll lets a projection read the tenant's log again from its beginning. The error matches [domain.ErrConflict]
 // if the projection must not process an event twice.
 func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
-	follower, err := catalogue.FollowerOf(b.Followers, name)
-	if err != nil {
-		return err
-	}
+	followers, err := catalogue.FollowersOf(b.Followers, name)
 	switch {
-	case b.Past != nil && follower == b.Past.Name():
+	case err != nil:
+		return err
+	case b.Past != nil && slices.Contains(followers, b.Past.Name()):
 		return b.Past.BeginAnew(ctx, tenant)
 	case name != catalogue.MeaningName:
 		return domain.Refuse(domain.ErrConflict, "%s processes every event once and cannot start again", name)
 	}
-	return b.Followers.Reset(ctx, follower, tenant)
+	for _, follower := range followers {
+		if err := b.Followers.Reset(ctx, follower, tenant); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Await returns when every projection that an answer reads has reached a position of the tenant's log. Only a search
-// has to wait for a projection, that of the vectors. The log itself may end before the position on a standby, and in
+// Await returns when every projection that an answer needs has reached a position of the tenant's log. Only a search
+// has to wait for a projection, that of the built-in vectors: a configured model may take long, and follows. The log
+// itself may end before the position on a standby, and in
 // a restored database. The error matches [domain.ErrBehind] if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
 	head, err := r.Log.Watchers.AwaitHead(ctx, tenant, position)
@@ -76,7 +93,7 @@ func (r Reader) Await(ctx context.Context, tenant string, position int64, search
 	if !search {
 		return nil
 	}
-	read := r.Knowledge.Models.Active.Load()
+	read := r.Knowledge.Models.Builtin
 	err = r.Followers.Await(ctx, read.Name(), tenant, position)
 	if err == nil {
 		read.Recheck(tenant)

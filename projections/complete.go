@@ -36,8 +36,13 @@ func (p *Knowledge) Complete(ctx context.Context) error {
 	if err := database.CheckColumns(ctx, c.DB, made, remedy); err != nil {
 		return err
 	}
-	if made, err = vectors.Definition(c.DB.Engine, p.Models.Active.Load().Tables); err != nil {
-		return err
+	for _, m := range p.Models.Read() {
+		if made, err = vectors.Definition(c.DB.Engine, m.Tables); err != nil {
+			return err
+		}
+		if err := database.CheckColumns(ctx, c.DB, made, remedy); err != nil {
+			return err
+		}
 	}
-	return database.CheckColumns(ctx, c.DB, made, remedy)
+	return nil
 }

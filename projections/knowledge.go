@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -39,6 +40,8 @@ type Settings struct {
 	// Previous is the embedder that was configured before. It embeds questions until every vector of Embedder is
 	// computed. Default: none; the built-in one is always known.
 	Previous embedding.Embedder
+	// SketchMemory is how many bytes the sketches of vectors may take in memory. Default: 512 MiB.
+	SketchMemory int
 	// Logger for what happens in the background. Default: discard.
 	Logger *slog.Logger
 	// Now is the clock of the catalogue. Confirmations expire by it. Default: [time.Now].
@@ -101,7 +104,7 @@ func Open(ctx context.Context, db *database.DB, settings Settings) (*Knowledge, 
 	if settings.Previous != nil {
 		embedders = append(embedders, settings.Previous)
 	}
-	models, err := vectors.Open(ctx, c, embedders...)
+	models, err := vectors.Open(ctx, c, cmp.Or(settings.SketchMemory, 512<<20), embedders...)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func wordsFor(ctx context.Context, c *terminal.Console, value *kong.Value, words
 		"policies":     candidates(policies),
 		"shells":       candidates([]string{"bash", "zsh", "fish"}),
 		"projections":  candidates([]string{"knowledge"}),
-		"followers":    candidates([]string{"meaning", "past", "extraction", "proof"}),
+		"followers":    candidates([]string{"meaning", "past", "extraction", "proof", "review"}),
 		"replayable":   candidates(operate.Replayable),
 		"types":        candidates(domain.Types),
 		"contexts":     candidates(domain.ContextTypes),

@@ -20,7 +20,8 @@ func IDF(items, containing int) float64 {
 // Saturation is the weight of a term's count in a text of the given length, in units of its IDF. It is 1 for a term
 // that occurs once in a text of average length, and at most 1+BM25K1. Above the average, the logarithm of the length
 // counts. Otherwise, a manual among notes of ten words would hardly be found by any of its words (Lv and Zhai, "When
-// Documents Are Very Long, BM25 Fails!", 2011).
+// Documents Are Very Long, BM25 Fails!", 2011). It grows with the count, and never with the length: the index of words
+// derives from this which items cannot be among the best.
 func Saturation(count, length int, averageLength float64) float64 {
 	relative := 1.0
 	if averageLength > 0 {

@@ -44,6 +44,21 @@ func TestATermCountsOnceInAnAverageText(t *testing.T) {
 	}
 }
 
+func TestATermAddsNoMoreToALongerText(t *testing.T) {
+	t.Parallel()
+	for _, average := range []float64{0, 1, 37.5, 2000} {
+		for count := 1; count < 3000; count += 1 + count/2 {
+			for length := 0; length < 5000; length += 1 + length/3 {
+				here := text.Saturation(count, length, average)
+				longer, more := text.Saturation(count, length+1, average), text.Saturation(count+1, length, average)
+				if longer > here || more < here {
+					t.Fatalf("%d times in %d words: %v, in one more %v, once more %v", count, length, here, longer, more)
+				}
+			}
+		}
+	}
+}
+
 func TestHalfTheQuestionIsAboutIt(t *testing.T) {
 	t.Parallel()
 	for _, attainable := range []float64{0.3, 1, 40} {

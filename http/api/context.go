@@ -25,7 +25,7 @@ type ContextAnswer struct {
 	HitCounts  map[string]int `json:"hit_counts" doc:"How many items of each kind were found: preferences, skills, cases, patterns, tools, background, antipatterns, contested."`
 	Items      []ContextItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
 	Warning    string         `json:"warning,omitempty" doc:"How a question of more than 8,000 characters was shortened."`
-	Degraded   string         `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
+	Degraded   string         `json:"degraded,omitempty" doc:"Why the embedding model took no part, or that some items have no vector; missing when it took part for all."`
 }
 
 // ContextItem is an item of a briefing.

@@ -8,7 +8,7 @@ import (
 type Projection struct {
 	Name        string            `json:"name" example:"knowledge"`
 	Version     int               `json:"version"`
-	State       string            `json:"state" enum:"building,catching_up,verifying,ready,active,standby,retired,failed" doc:"active is read; standby was active before, and is written so that going back loses nothing."`
+	State       string            `json:"state" enum:"building,catching_up,verifying,ready,active,standby,retired,failed" doc:"active is read, and beside it the built-in vectors of meaning, which are ready; standby was active before, and is written so that going back loses nothing."`
 	Inline      bool              `json:"inline" doc:"Written together with the event: never behind."`
 	WhatIf      bool              `json:"what_if,omitempty" doc:"Built only to be compared, and thrown away."`
 	Position    int64             `json:"position" doc:"How far it has read the log."`

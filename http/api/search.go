@@ -50,6 +50,7 @@ type Hit struct {
 // Parts are the components of score and weight, each 0 to 1.
 type Parts struct {
 	Semantic   float64  `json:"semantic" doc:"Meaning."`
+	Model      float64  `json:"model,omitempty" doc:"What the configured embedding model says, which is part of meaning; missing without such a model, or while it has no vector of the item."`
 	Pending    bool     `json:"semantic_pending,omitempty" doc:"With explain: meaning is not computed yet, and words stand alone."`
 	Lexical    float64  `json:"lexical" doc:"Words."`
 	Confidence float64  `json:"confidence"`
@@ -61,8 +62,8 @@ type Parts struct {
 // SearchAnswer is the result of a search.
 type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
-	Embedder string       `json:"embedder" doc:"The vector space that meaning was compared in."`
-	Degraded string       `json:"degraded,omitempty" doc:"Why words stand alone, or that some items have no vector; missing when meaning took part for all."`
+	Embedder string       `json:"embedder" doc:"The vector space of the configured embedding model, beside which the built-in one is always compared."`
+	Degraded string       `json:"degraded,omitempty" doc:"Why the embedding model took no part, or that some items have no vector; missing when it took part for all."`
 	Warning  string       `json:"warning,omitempty" doc:"How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
 	Weak     bool         `json:"weak,omitempty" doc:"No hit is sure: nobody may have written what the query asks for. The hits are the nearest items."`

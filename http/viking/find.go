@@ -11,7 +11,6 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
-	"github.com/annals-kb/annals/projections/embedding"
 )
 
 // finder answers searches.
@@ -295,9 +294,8 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 	return string(place)
 }
 
-// Clients drop hits that score less than 0.35. The built-in embedder and searches by words give many right answers
-// less weight. So weights are mapped: right answers pass, and unrelated hits stay below 0.1. Measured on
-// testdata/calibration.txt.
+// Clients drop hits that score less than 0.35. Many right answers have less weight. So weights are mapped: right answers
+// pass, and unrelated hits stay below 0.1. Measured on testdata/calibration.txt.
 const (
 	evenWeight  = 0.17 // the weight whose score is 0.5
 	weightSlope = 8.0  // the slope of the curve at evenWeight
@@ -312,10 +310,8 @@ func scores(answer domain.Answer) []float64 {
 	for _, hit := range answer.Hits {
 		best = max(best, hit.Weight)
 	}
-	byMeaning := slices.ContainsFunc(answer.Hits, func(hit domain.Found) bool { return hit.Semantic != 0 })
 	for i, hit := range answer.Hits {
-		list[i] = hit.Weight
-		if best > 0 && (answer.Embedder == (embedding.Builtin{}).Name() || !byMeaning) {
+		if best > 0 {
 			list[i] = absolute(hit.Weight) * logistic(shareSlope, hit.Weight/best-evenShare) / logistic(shareSlope, 1-evenShare)
 		}
 	}

@@ -136,7 +136,7 @@ func load(w *World) {
 	w.T.Helper()
 	if w.DB.Engine == database.Postgres {
 		for _, table := range []string{
-			"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports", "meaning_1", "vectors_1",
+			"knowledge_1", "knowledge_1_blocks", "knowledge_1_votes", "knowledge_1_reports", "meaning_2", "vectors_2",
 		} { // nobody else is to look at them
 			w.Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = false)")
 		}
@@ -225,12 +225,12 @@ func loadMeaning(ctx context.Context, w *World, tx bun.Tx, numbers []int) error 
 		sketch := bun.Safe("X'" + hex.EncodeToString(embedding.EncodeSketch(embedding.Sketch(made))) + "'")
 		pieces = append(pieces, []any{w.By.Tenant, "", i, 0, name[:], sketch})
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO vectors_1 (tenant, text_hash, vector) VALUES ?",
+	if _, err := tx.ExecContext(ctx, "INSERT INTO vectors_2 (tenant, text_hash, vector) VALUES ?",
 		tuples(vectors)); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx,
-		"INSERT INTO meaning_1 (tenant, scope, number, piece, text_hash, sketch) VALUES ?", tuples(pieces))
+		"INSERT INTO meaning_2 (tenant, scope, number, piece, text_hash, sketch) VALUES ?", tuples(pieces))
 	return err
 }
 

@@ -44,7 +44,7 @@ func readsLittle(w *World, listener *Statements) {
 // readsAll tells whether a step reads all of a table, or all of a tenant in it.
 func readsAll(n *Node) bool {
 	if n.Type == "Seq Scan" {
-		return strings.HasPrefix(n.Relation, "knowledge_1") && n.Relation != "knowledge_1_changes" || n.Relation == "meaning_1" || n.Relation == "vectors_1"
+		return strings.HasPrefix(n.Relation, "knowledge_1") && n.Relation != "knowledge_1_changes" || n.Relation == "meaning_2" || n.Relation == "vectors_2"
 	}
 	return n.Condition == "(tenant = 'default'::text)" && !ofFew.MatchString(n.Index)
 }
@@ -84,7 +84,7 @@ func readsLittleOfSQLite(w *World, listener *Statements) {
 // In the index of numbers, a tenant's newest items come first; others have few of its items, changes or events.
 var (
 	ofFew       = regexp.MustCompile(`(knowledge_1_(number|gone|stale|harmful|judged|derived|replaced)|autoindex_knowledge_1_changes_1|knowledge_1_changes_pkey|events_deactivated)\b`)
-	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_1|vectors_1)( USING|$)`)
+	scansAll    = regexp.MustCompile(`^SCAN (k|s|t|m|v|a|r|knowledge_1\w*|meaning_2|vectors_2)( USING|$)`)
 	lowerBounds = regexp.MustCompile(`k\.uri >[^()]*\)( AND \([^()]*\))* AND \(k\.uri >`)
 	readsTenant = regexp.MustCompile(`\(tenant=\?\)$`)
 )

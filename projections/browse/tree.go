@@ -49,24 +49,38 @@ func (b *Browser) Live(ctx context.Context, by domain.Principal, ids []string) (
 // who may see them.
 func (b *Browser) Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error) {
 	found := map[string]*domain.Knowledge{}
-	if len(ids) == 0 {
-		return found, nil
+	err := lookUp(ctx, b, tenant, "id", ids, func(k *domain.Knowledge) { found[k.ID] = k })
+	return found, err
+}
+
+// Numbered is [Browser.Items] by the numbers of items.
+func (b *Browser) Numbered(ctx context.Context, tenant string, numbers []int64) (map[int64]*domain.Knowledge, error) {
+	found := map[int64]*domain.Knowledge{}
+	err := lookUp(ctx, b, tenant, "number", numbers, func(k *domain.Knowledge) { found[k.Number] = k })
+	return found, err
+}
+
+func lookUp[T any](
+	ctx context.Context, b *Browser, tenant, column string, keys []T, each func(*domain.Knowledge),
+) error {
+	if len(keys) == 0 {
+		return nil
 	}
 	p, err := b.view(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	in := rows.Table{Engine: p.DB.Engine, Tenant: tenant, Table: p.Tables.Knowledge, Alias: "k"}
-	list, err := p.Read(ctx, rows.LookUp(rows.Select(p.DB), in, rows.SingleKeys(ids), "id"))
+	list, err := p.Read(ctx, rows.LookUp(rows.Select(p.DB), in, rows.SingleKeys(keys), column))
 	if err != nil {
-		return nil, rows.Failed(ctx, "look items up", err)
+		return rows.Failed(ctx, "look items up", err)
 	}
 	for i := range list {
-		if k := p.Item(&list[i]); !list[i].Broken {
-			found[k.ID] = k
+		if !list[i].Broken {
+			each(p.Item(&list[i]))
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Below reads the active items below a directory that the principal may see, in the order of their URIs.

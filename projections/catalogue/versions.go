@@ -114,22 +114,22 @@ func AbandonVersion(tx bun.IDB, e Entry, state string, reason error, now databas
 // catalogue since, or may still read the tables.
 const DropDelay = 30 * time.Second
 
-// FollowerOf is the name under which a projection follows the log.
-func FollowerOf(followers *follow.Followers, name string) (string, error) {
-	found := ""
+// FollowersOf are the names under which a projection follows the log: one, or one for each model of vectors.
+func FollowersOf(followers *follow.Followers, name string) ([]string, error) {
+	var found []string
 	for _, follower := range followers.Names() {
 		if named, _ := NameOf(follower); follower == name || named == name {
-			found = follower // the newest
+			found = append(found, follower)
 		}
 	}
-	if found != "" {
+	if len(found) > 0 {
 		return found, nil
 	}
 	if name == KnowledgeName {
-		return "", domain.Refuse(domain.ErrConflict,
+		return nil, domain.Refuse(domain.ErrConflict,
 			"knowledge is written with every event, and an event that it cannot process is refused")
 	}
-	return "", domain.Refuse(domain.ErrNotFound, "there is no projection of this name").
+	return nil, domain.Refuse(domain.ErrNotFound, "there is no projection of this name").
 		WithFix("see /v1/projections, or annals doctor")
 }
 

@@ -25,7 +25,7 @@ func (Builtin) Dims() int { return builtinDims }
 
 // Calibration was measured on questions with known answers (docs/performance.md).
 func (Builtin) Calibration() Calibration {
-	return Calibration{Midpoint: 0.5, Slope: 8, Weight: 0.3, MinScore: 0.08, Builtin: true}
+	return Calibration{Midpoint: 0.5, Slope: 8, Weight: 0.3}
 }
 
 // Embed returns an error only if ctx has ended.

@@ -70,11 +70,30 @@ func (u Unconfigured) Embed(context.Context, []string, Kind) ([][]float32, error
 	return nil, fmt.Errorf("%s: %w: no setting says how to reach it", u.Space, ErrUnavailable)
 }
 
+// Reads tells whether an embedder can tell a text from others in its script. A text that it cannot read has no vector.
+func Reads(ctx context.Context, e Embedder, s string) bool {
+	if r, ok := e.(interface {
+		Reads(ctx context.Context, s string) bool
+	}); ok {
+		return r.Reads(ctx, s)
+	}
+	return true
+}
+
 // Request returns the first texts, as many as an embedder sends to its model in one request: all of them without a
 // model.
 func Request(e Embedder, texts []string) []string {
-	if o, ok := e.(interface{ Request(texts []string) []string }); ok {
+	if o, ok := e.(requesting); ok {
 		return o.Request(texts)
 	}
 	return texts
+}
+
+// requesting is an embedder that asks a model elsewhere.
+type requesting interface{ Request(texts []string) []string }
+
+// IsLocal tells whether an embedder uses the processors of this machine.
+func IsLocal(e Embedder) bool {
+	_, asks := e.(requesting)
+	return !asks
 }

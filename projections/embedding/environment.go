@@ -24,7 +24,7 @@ const (
 //   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and
 //     ANNALS_EMBEDDING_DIMS unless the model is known;
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
-//   - ANNALS_EMBEDDING_MODEL=builtin, or nothing: the built-in one.
+//   - ANNALS_EMBEDDING_MODEL=words or builtin, or nothing: the built-in one alone.
 //
 // ANNALS_EMBEDDING_RATE limits the requests per second.
 //
@@ -86,9 +86,9 @@ func fromFile(getenv func(string) string, path string) (embedder Embedder, reaso
 func choose(getenv func(string) string) (config *Config, reason string) {
 	url, model, key := getenv("ANNALS_EMBEDDING_URL"), getenv("ANNALS_EMBEDDING_MODEL"), getenv("ANNALS_EMBEDDING_KEY")
 	ark, openAI := getenv("ARK_API_KEY"), getenv("OPENAI_API_KEY")
-	const back = "ANNALS_EMBEDDING_MODEL=builtin keeps texts here"
+	const back = "ANNALS_EMBEDDING_MODEL=words keeps texts here"
 	switch {
-	case strings.EqualFold(model, "builtin"):
+	case strings.EqualFold(model, "words"), strings.EqualFold(model, "builtin"):
 		return nil, "built in, because ANNALS_EMBEDDING_MODEL says so: no text leaves this machine"
 	case url != "" || key != "":
 		return &Config{Provider: providerOf(url), Config: endpoint.Config{URL: url, Model: model, Key: key}},

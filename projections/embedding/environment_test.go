@@ -22,6 +22,7 @@ func TestTheEnvironmentNamesTheEmbedder(t *testing.T) {
 		{"a key and another model", map[string]string{
 			"OPENAI_API_KEY": secret, "ARK_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "text-embedding-3-large",
 		}, "openai:text-embedding-3-large:3072", "OpenAI"},
+		{"words alone", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "words"}, "builtin-2", "no text leaves"},
 		{"a key, but texts stay here", map[string]string{"OPENAI_API_KEY": secret, "ANNALS_EMBEDDING_MODEL": "builtin"}, "builtin-2", "no text leaves"},
 		{"an endpoint", map[string]string{
 			"ANNALS_EMBEDDING_URL": "http://127.0.0.1:11434/v1", "ANNALS_EMBEDDING_MODEL": "bge-m3", "OPENAI_API_KEY": secret,

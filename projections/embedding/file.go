@@ -28,7 +28,7 @@ func (f File) Name() string { return filePrefix + f.model.Name }
 func (f File) Dims() int { return f.model.Dims }
 
 // fileCalibration is that of static models: unrelated texts are at about 0.2, answers at about 0.5.
-var fileCalibration = Calibration{Midpoint: 0.4, Slope: 12, Weight: 0.5, MinScore: 0.15}
+var fileCalibration = calibrated(0.4, 12)
 
 // Calibration is the same for all static models.
 func (File) Calibration() Calibration { return fileCalibration }

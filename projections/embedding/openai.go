@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/endpoint"
@@ -19,6 +20,8 @@ type OpenAI struct {
 	config Config
 	known  model
 	client *endpoint.Client
+
+	scripts sync.Map // whether the model reads a script, by its name
 }
 
 var _ Embedder = (*OpenAI)(nil)

@@ -24,7 +24,17 @@ func (Sentence) Dims() int { return sentence.Dims }
 
 // Calibration was measured on questions with known answers: unrelated texts are at about 0.2, answers at about 0.5.
 func (Sentence) Calibration() Calibration {
-	return Calibration{Midpoint: 0.4, Slope: 12, Weight: 0.5, MinScore: 0.15}
+	return Calibration{Midpoint: 0.4, Slope: 12, Weight: 0.5}
+}
+
+// Reads tells whether most of the letters and digits of a text are in the vocabulary: not those of Chinese.
+func (Sentence) Reads(_ context.Context, s string) bool {
+	encoder, err := sentence.English()
+	if err != nil {
+		return true // Embed tells why
+	}
+	_, known := encoder.Tokens(s)
+	return known >= 0.5
 }
 
 // Embed encodes the beginning of each text, up to 128 tokens. White space is a blank, since the vocabulary has no line

@@ -51,14 +51,15 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 		return domain.Answer{}, err
 	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
-	meaning := p.models.Active.Load()
 	r := &asOfSearch{
-		asOfQuery: then, meaning: meaning, search: s, audience: s.Audience(),
-		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: meaning.Embedder.Calibration().MinScore,
-		embedding: meaning.EmbedAll(ctx, []domain.Search{s})[0],
+		asOfQuery: then, models: p.models.Read(), search: s, audience: s.Audience(),
+		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: embedding.MinScore,
 	}
-	if r.embedding.Err != nil {
-		return domain.Answer{}, r.embedding.Err
+	for i := range r.models {
+		r.embedded = append(r.embedded, search.Embed(ctx, r.models, i, []domain.Search{s})[0])
+		if err := r.embedded[i].Err; err != nil {
+			return domain.Answer{}, err
+		}
 	}
 	if s.MinScore != nil {
 		r.minScore = *s.MinScore
@@ -82,8 +83,9 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 	case answered:
 		return present, nil
 	}
+	last := len(r.models) - 1
 	answer := domain.Answer{
-		Hits: hits, Embedder: meaning.Embedder.Name(), Degraded: r.embedding.Degraded, Warning: r.search.Warning,
+		Hits: hits, Embedder: r.models[last].Embedder.Name(), Degraded: r.embedded[last].Degraded, Warning: r.search.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
@@ -95,13 +97,13 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 // asOfSearch is one search of the past in progress.
 type asOfSearch struct {
 	*asOfQuery
-	meaning   *vectors.Projection
-	search    domain.Search
-	audience  domain.Audience
-	counted   domain.Audience // whose items the statistics of words count
-	terms     []text.QueryTerm
-	minScore  float64
-	embedding vectors.QueryEmbedding
+	models   []*vectors.Projection // the built-in one, and the configured one if there is one
+	search   domain.Search
+	audience domain.Audience
+	counted  domain.Audience // whose items the statistics of words count
+	terms    []text.QueryTerm
+	minScore float64
+	embedded []vectors.QueryEmbedding // by the models
 
 	words *words.Matches
 	items []asOfCandidate // the audience's items that pass the filter
@@ -130,16 +132,18 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	if err != nil {
 		return nil, err
 	}
-	cosines, err := r.cosines(ctx, tx)
-	if err != nil {
-		return nil, err
+	cosines := map[int64]search.Cosines{}
+	for model := range r.models {
+		if err := r.compare(ctx, tx, model, cosines); err != nil {
+			return nil, err
+		}
 	}
-	pool := search.NewPool(r.search, r.words, r.meaning.Embedder.Calibration())
+	pool := search.NewPool(r.search, r.words, r.models)
 	pool.Load = func(ctx context.Context, numbers []int64) error { return r.load(ctx, tx, pool, cosines, numbers) }
 	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return r.members(ctx, tx, sequences)
 	}
-	best, err := r.best(ctx, tx, pool.Calibration, cosines)
+	best, err := r.best(ctx, tx, pool, cosines)
 	if err != nil {
 		return nil, err
 	}
@@ -159,25 +163,28 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 	for i, hit := range hits {
 		k := known[hit.ID]
 		search.ApplyLevel(k, r.search.Level)
-		found[i] = domain.Found{Hit: hit, Knowledge: k, Terms: r.words.Explained[k.Number]}
+		found[i] = domain.Found{Hit: hit, Knowledge: k}
+		if r.search.Explain {
+			found[i].Terms = r.words.TermsOf(k.Number)
+		}
 	}
 	return found, nil
 }
 
 // load reads items as they were, and adds them to the pool.
 func (r *asOfSearch) load(
-	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]float64, numbers []int64,
+	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]search.Cosines, numbers []int64,
 ) error {
 	items, err := r.read(ctx, tx, numbers)
 	if err != nil {
 		return err
 	}
 	for _, k := range items {
-		e := &search.Entry{Number: k.Number, Item: k, Candidate: domain.Candidate{
-			ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
-		}}
-		e.Cosine, e.Compared = cosines[k.Number]
-		pool.Add(e)
+		pool.Add(&search.Entry{
+			Number: k.Number, Item: k, Cosines: cosines[k.Number], Candidate: domain.Candidate{
+				ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
+			},
+		})
 	}
 	return nil
 }
@@ -197,15 +204,11 @@ func (r *asOfSearch) read(ctx context.Context, tx bun.IDB, numbers []int64) ([]*
 
 // best are the numbers of the items whose texts are read.
 func (r *asOfSearch) best(
-	ctx context.Context, tx bun.IDB, calibration embedding.Calibration, cosines map[int64]float64,
+	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]search.Cosines,
 ) ([]int64, error) {
 	scores := make(map[int64]float64, len(r.items))
 	for _, item := range r.items {
-		cosine, compared := cosines[item.number]
-		scores[item.number] = calibration.Estimate(r.words.ScoreOf(item.number), cosine, compared, len(r.terms) > 0)
-		if item.number == r.words.Named {
-			scores[item.number] = 1
-		}
+		scores[item.number] = pool.Estimate(item.number, cosines[item.number])
 	}
 	numbers := slices.Collect(maps.Keys(scores))
 	slices.SortFunc(numbers, func(a, b int64) int {
@@ -231,7 +234,7 @@ func (r *asOfSearch) members(ctx context.Context, tx bun.IDB, sequences []string
 		some = r.live(tx)
 	}
 	err := r.each(ctx, r.withWords(some, true), func(i asOfCandidate) {
-		m.AddPacked(i.number, i.words, 0, i.bag)
+		m.AddPacked(i.number, i.words, i.bag)
 	})
 	return m.Members(), err
 }
@@ -286,25 +289,25 @@ func (r *asOfSearch) each(ctx context.Context, query *bun.SelectQuery, each func
 	return rows.Err()
 }
 
-// cosines compares the vectors of all items that pass; of an item's pieces the nearest counts.
-func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]float64, err error) {
-	found = map[int64]float64{}
-	if r.embedding.Vector == nil || len(r.items) == 0 {
-		return found, nil
+// compare compares a model's vectors of all items that pass; of an item's pieces the nearest counts.
+func (r *asOfSearch) compare(ctx context.Context, tx bun.IDB, model int, found map[int64]search.Cosines) (err error) {
+	asked := r.embedded[model].Vector
+	if asked == nil || len(r.items) == 0 {
+		return nil
 	}
 	postgres := r.past.catalogue.DB.Engine == database.Postgres
 	query := r.passing(tx).ColumnExpr("k.number").
 		Join("JOIN ? AS w ON w.tenant = k.tenant AND w.number = k.number", r.past.Tables.Words).
 		Join("JOIN ? AS p ON p.tenant = w.tenant AND p.number = w.number AND p.since = w.since", r.past.Tables.Pieces).
-		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.meaning.Tables.Vectors)
+		Join("JOIN ? AS v ON v.tenant = p.tenant AND v.text_hash = p.text_hash", r.models[model].Tables.Vectors)
 	if postgres {
-		query = query.ColumnExpr("1 - (v.vector <=> ?)", pgvector.NewVector(r.embedding.Vector))
+		query = query.ColumnExpr("1 - (v.vector <=> ?)", pgvector.NewVector(asked))
 	} else {
 		query = query.ColumnExpr("v.vector")
 	}
 	rows, err := r.at(query, "w").Rows(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -315,18 +318,18 @@ func (r *asOfSearch) cosines(ctx context.Context, tx bun.IDB) (found map[int64]f
 			err = rows.Scan(&number, &cosine)
 		} else if err = rows.Scan(&number, &blob); err == nil {
 			var vector []float32
-			if vector, err = embedding.Decode(blob, len(r.embedding.Vector)); err == nil {
-				cosine = embedding.Cosine(vector, r.embedding.Vector)
+			if vector, err = embedding.Decode(blob, len(asked)); err == nil {
+				cosine = embedding.Cosine(vector, asked)
 			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if best, compared := found[number]; !compared || cosine > best {
-			found[number] = cosine
-		}
+		all := found[number]
+		all[model].Nearer(cosine)
+		found[number] = all
 	}
-	return found, rows.Err()
+	return rows.Err()
 }
 
 func (r *asOfSearch) explain(took time.Duration) *domain.Explanation {
@@ -336,7 +339,7 @@ func (r *asOfSearch) explain(took time.Duration) *domain.Explanation {
 	for _, term := range r.terms {
 		e.Terms = append(e.Terms, term.Term)
 	}
-	if r.embedding.Vector != nil {
+	if slices.ContainsFunc(r.embedded, func(e vectors.QueryEmbedding) bool { return e.Vector != nil }) {
 		e.Plans = []domain.ScopePlan{{Items: r.passed, Plan: vectors.PlanExact}}
 	}
 	return e

@@ -40,7 +40,7 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 		if times == 0 {
 			return
 		}
-		r.words.AddPacked(i.number, i.words, 0, i.bag)
+		r.words.AddPacked(i.number, i.words, i.bag)
 		if plain && i.status == domain.Active && !(r.search.Filter.NoArchives && domain.IsArchive(i.id)) {
 			keep(i)
 		}
@@ -57,9 +57,6 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	r.passed = int64(len(r.items))
 	all.Average = float64(length) / float64(max(1, listed))
 	r.words.Score(all)
-	if r.search.Explain {
-		r.words.Explain()
-	}
 	return nil
 }
 

@@ -111,7 +111,7 @@ func (w *World) RememberOddly() {
 }
 
 // MinScore is the threshold of searches that name none.
-var MinScore = embedding.Builtin{}.Calibration().MinScore
+const MinScore = embedding.MinScore
 
 func Listed(hits []domain.Found) string {
 	var lines strings.Builder

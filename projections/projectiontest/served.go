@@ -63,12 +63,13 @@ func (w *World) Until(what string, holds func() bool) {
 	databasetest.Until(w.T, what, holds)
 }
 
-// Lag is how many events the projection of the configured embedder has still to read, of two tenants.
+// Lag is how many events the projections of vectors have still to read, of two tenants.
 func (w *World) Lag() (unread int64) {
 	w.T.Helper()
-	ahead := Must(events.SnapshotOf(w.DB).Ahead(w.T.Context(), w.Base.Models.Configured.Name()))(w.T)
-	for _, a := range ahead {
-		unread += a.Events()
+	for _, meaning := range w.Base.Models.Meanings() {
+		for _, a := range Must(events.SnapshotOf(w.DB).Ahead(w.T.Context(), meaning.Name()))(w.T) {
+			unread += a.Events()
+		}
 	}
 	return unread
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/browse"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // World is a log with its projections on a database of its own.
@@ -237,7 +238,17 @@ func (w *World) Follow() error {
 	if err != nil {
 		return err
 	}
-	meaning := w.Base.Models.Configured
+	for _, meaning := range w.Base.Models.Meanings() {
+		if err := w.read(meaning, page); err != nil {
+			return err
+		}
+	}
+	w.Read[w.By.Tenant] += int64(len(page))
+	return nil
+}
+
+// read lets a projection of vectors read a page.
+func (w *World) read(meaning *vectors.Projection, page []domain.Event) error {
 	after, afterID, _, err := w.Followers.Checkpoint(w.T.Context(), meaning.Name(), w.By.Tenant)
 	if err != nil {
 		return err
@@ -257,7 +268,6 @@ func (w *World) Follow() error {
 		return err
 	}
 	change.Done()
-	w.Read[w.By.Tenant] += int64(len(page))
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (r Rebuilds) known(name string) error {
 			"vectors are kept by the hash of their text and follow the log by themselves").
 			WithFix("annals replay meaning lets it read the log again; for another model change its setting, and restart")
 	}
-	if _, err := catalogue.FollowerOf(r.followers, name); err != nil {
+	if _, err := catalogue.FollowersOf(r.followers, name); err != nil {
 		return err // it does not exist
 	}
 	return domain.Refuse(domain.ErrConflict, "%s follows the log by itself, and is not rebuilt", name)

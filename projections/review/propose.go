@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/events/background"
 	"github.com/annals-kb/annals/events/follow"
+	"github.com/annals-kb/annals/projections/rows"
+	"github.com/annals-kb/annals/projections/search"
 )
 
 // name is the name under which the checkpoints are kept.
@@ -22,17 +25,20 @@ const name = "review"
 // mostOpen limits the proposer's open proposals about an item.
 const mostOpen = 5
 
-// Reader reads items.
+// Reader reads items, even if they are deleted or erased.
 type Reader interface {
-	// Find returns the item, even if it is deleted or erased. The error matches domain.ErrNotFound if there is none.
+	// Find returns the item. The error matches domain.ErrNotFound if there is none.
 	Find(ctx context.Context, tenant, id string) (*domain.Knowledge, error)
+	// Items and Numbered leave out items that cannot be read.
+	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
+	Numbered(ctx context.Context, tenant string, numbers []int64) (map[int64]*domain.Knowledge, error)
 }
 
-// Searcher finds and compares similar items.
+// Searcher compares items by rules.
 type Searcher interface {
-	// Similar finds items that say the same as an item, contradict it or resemble it.
-	Similar(ctx context.Context, by domain.Principal, item *domain.Knowledge) ([]domain.SimilarItem, error)
-	// Compare compares items by rules.
+	Sign(item *domain.Knowledge) search.Signed
+	// Judge tells which candidates say the same as an item, contradict it or resemble it.
+	Judge(by domain.Principal, s search.Signed, candidates []*domain.Knowledge) []domain.SimilarItem
 	Compare(item, other *domain.Knowledge) domain.SimilarItem
 }
 
@@ -65,39 +71,101 @@ type Proposer struct {
 	Writer    Writer
 	Judge     Judge // nil: rules decide
 	Logger    *slog.Logger
+
+	index index
 }
 
 // Follow makes the proposer follow every tenant's log.
-func (p Proposer) Follow(router *message.Router) {
+func (p *Proposer) Follow(router *message.Router) {
 	follow.AddPreparer(router, p.Followers, name, p.Prepare)
 }
 
+// Status is how far the proposer is, as one tenant sees it.
+func (p *Proposer) Status(ctx context.Context, tenant string) (domain.ProjectionStatus, error) {
+	f, err := p.Followers.SubscriptionStatus(ctx, name, tenant)
+	return f.Describe(domain.ProjectionStatus{Name: name, Version: 1, State: "active"}), err
+}
+
+// atOnce is how many items are read and compared at once.
+const atOnce = 50
+
 // Prepare proposes reviews of the items that a page touches. A page that is retried proposes nothing twice, since the
 // id of a proposal follows from the items. After an error of the judge, rules decide for the rest of the page.
-func (p Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
+func (p *Proposer) Prepare(ctx context.Context, page follow.Page) (follow.Change, error) {
+	var touched []domain.Event
 	seen := map[string]bool{}
 	for _, event := range page.Events {
 		id, isItem := domain.ItemOf(event.Stream)
 		if err := p.eraseReasons(ctx, event, id); err != nil {
 			return nil, fmt.Errorf("erase reasons about %s: %w", id, err)
 		}
-		if p.Off || !isItem || seen[id] || !concerns(event.Fact) {
-			continue
+		if isItem && !seen[id] && concerns(event.Fact) {
+			seen[id] = true
+			touched = append(touched, event)
 		}
-		seen[id] = true
+	}
+	if p.Off || len(touched) == 0 {
+		return follow.NoChange{}, nil
+	}
+	if err := p.catchUp(ctx, page.Tenant, page.Events[0].Position-1); err != nil {
+		return nil, err
+	}
+	b := batch{Proposer: p, judge: p.Judge, tenant: page.Tenant}
+	for some := range slices.Chunk(touched, atOnce) {
 		began := time.Now()
-		err := p.review(ctx, event, id)
-		if errors.Is(err, errJudge) && ctx.Err() == nil {
-			p.Logger.WarnContext(ctx, "rules propose reviews, because the model does not answer", "error", err)
-			p.Judge = nil
-			err = p.review(ctx, event, id)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("review %s: %w", id, err)
+		if err := b.review(ctx, some); err != nil {
+			return nil, err
 		}
 		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
 	}
 	return follow.NoChange{}, nil
+}
+
+// catchUp adds the items up to a position to the index, which lacks those of pages that were read before the process
+// began, or by another one.
+func (p *Proposer) catchUp(ctx context.Context, tenant string, position int64) error {
+	for through := p.index.knows(tenant); through < position; {
+		began := time.Now()
+		page, err := p.Log.Reader.Envelopes(ctx, tenant, through, int(min(events.PageSize, position-through)))
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		ids := rows.Set{}
+		for _, event := range page {
+			if id, isItem := domain.ItemOf(event.Stream); isItem && slices.Contains(saying, event.Name) {
+				ids[id] = true
+			}
+		}
+		items, err := p.Reader.Items(ctx, tenant, slices.Collect(maps.Keys(ids)))
+		if err != nil {
+			return err
+		}
+		through = page[len(page)-1].Position
+		p.index.add(tenant, through, p.signed(items))
+		p.Log.Background().Yield(ctx, name, time.Since(began), background.LongestPause)
+	}
+	return nil
+}
+
+// signed are those of some items that are compared.
+func (p *Proposer) signed(items map[string]*domain.Knowledge) map[string]search.Signed {
+	signed := map[string]search.Signed{}
+	for id, item := range items {
+		if isCompared(item) && item.Status == domain.Active {
+			signed[id] = p.Searcher.Sign(item)
+		}
+	}
+	return signed
+}
+
+func isCompared(item *domain.Knowledge) bool {
+	return !domain.IsArchive(item.ID) && item.Media == domain.MediaText && item.ContextType != domain.Resource
+}
+
+// saying are the names of the events by which an item begins to say something to some readers.
+var saying = []string{
+	domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Rescoped{}.Name(), domain.Restored{}.Name(),
+	domain.Redacted{}.Name(),
 }
 
 // concerns tells whether a fact may change what an item says, to whom, and whether it holds.
@@ -120,20 +188,97 @@ func by(tenant string) domain.Principal {
 	}
 }
 
-// review compares an item as it is now with similar ones, and brings its proposals up to date.
-func (p Proposer) review(ctx context.Context, event domain.Event, id string) error {
-	item, err := p.Reader.Find(ctx, event.Tenant, id)
-	if err != nil || domain.IsArchive(id) || item.Media != domain.MediaText || item.ContextType == domain.Resource {
+// batch is the reviews of a page.
+type batch struct {
+	*Proposer
+	judge  Judge // nil: rules decide
+	tenant string
+}
+
+// review compares the items of some events, as they are now, with those that the index finds.
+func (p *batch) review(ctx context.Context, some []domain.Event) error {
+	ids := make([]string, len(some))
+	for i, event := range some {
+		ids[i], _ = domain.ItemOf(event.Stream)
+	}
+	items, err := p.Reader.Items(ctx, p.tenant, ids)
+	if err != nil {
 		return err
 	}
-	about, err := p.Proposals.ProposalsAbout(ctx, event.Tenant, []string{id})
+	about, err := p.Proposals.ProposalsAbout(ctx, p.tenant, ids)
+	if err != nil {
+		return err
+	}
+	proposed := rows.Set{} // items with proposals, or about which there is one now
+	for _, one := range about {
+		for _, id := range one.Items {
+			proposed[id] = true
+		}
+	}
+	signed := p.signed(items)
+	p.index.add(p.tenant, some[len(some)-1].Position, signed)
+	candidates, numbers := map[string][]int64{}, map[int64]bool{}
+	for id, s := range signed {
+		candidates[id] = p.index.candidates(p.tenant, s)
+		for _, number := range candidates[id] {
+			numbers[number] = true
+		}
+	}
+	others, err := p.Reader.Numbered(ctx, p.tenant, slices.Collect(maps.Keys(numbers)))
+	if err != nil {
+		return err
+	}
+	for i, event := range some {
+		item := items[ids[i]]
+		if item == nil {
+			if item, err = p.Reader.Find(ctx, p.tenant, ids[i]); err != nil { // it says why
+				return fmt.Errorf("review %s: %w", ids[i], err)
+			}
+		}
+		var similar []domain.SimilarItem
+		if s, isSigned := signed[ids[i]]; isSigned {
+			var found []*domain.Knowledge
+			for _, number := range candidates[item.ID] {
+				if k := others[number]; k != nil && k.Status == domain.Active {
+					found = append(found, k)
+				}
+			}
+			similar = p.Searcher.Judge(by(p.tenant), s, found)
+			similar = slices.DeleteFunc(similar, func(s domain.SimilarItem) bool { // which only a model may propose
+				return p.judge == nil && s.Kind == domain.Resembling && s.Rule == ""
+			})
+		}
+		if !isCompared(item) || len(similar) == 0 && !proposed[item.ID] {
+			continue
+		}
+		err := p.propose(ctx, event, item, similar)
+		if errors.Is(err, errJudge) && ctx.Err() == nil {
+			p.Logger.WarnContext(ctx, "rules propose reviews, because the model does not answer", "error", err)
+			p.judge = nil
+			err = p.propose(ctx, event, item, similar)
+		}
+		if err != nil {
+			return fmt.Errorf("review %s: %w", item.ID, err)
+		}
+		for _, s := range similar {
+			proposed[s.ID] = true
+		}
+	}
+	return nil
+}
+
+// propose brings the proposals about an item up to date.
+func (p *batch) propose(
+	ctx context.Context, event domain.Event, item *domain.Knowledge, similar []domain.SimilarItem,
+) error {
+	about, err := p.Proposals.ProposalsAbout(ctx, p.tenant, []string{item.ID})
 	if err != nil {
 		return err
 	}
 	open := slices.DeleteFunc(about, func(o domain.RecordedProposal) bool { return o.Outcome != "" })
 	var pairs []pair
 	if item.Status == domain.Active {
-		if pairs, err = p.pairs(ctx, event.Tenant, item, open); err != nil {
+		if pairs, err = p.pairs(ctx, item, similar, open); err != nil {
 			return err
 		}
 	}
@@ -148,7 +293,7 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 		}
 		err := p.submit(ctx, event, domain.ProposeReview{
 			By: by(event.Tenant), ID: domain.ProposalID(pair.kind, []*domain.Knowledge{item, pair.Knowledge}), Kind: pair.kind,
-			Items: []string{id, pair.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
+			Items: []string{item.ID, pair.ID}, Score: pair.Score, Rule: pair.Rule, Reason: pair.reason,
 		})
 		if err != nil {
 			return err
@@ -159,7 +304,7 @@ func (p Proposer) review(ctx context.Context, event domain.Event, id string) err
 
 // isNew tells whether to propose two items: no open proposal is about both, neither is in too many, and no proposal
 // about them was closed as distinct or dismissed since they were revised.
-func (p Proposer) isNew(ctx context.Context, tenant string, item, other *domain.Knowledge) (bool, error) {
+func (p *Proposer) isNew(ctx context.Context, tenant string, item, other *domain.Knowledge) (bool, error) {
 	two := []string{item.ID, other.ID}
 	about, err := p.Proposals.ProposalsAbout(ctx, tenant, two)
 	if err != nil {
@@ -202,19 +347,16 @@ type pair struct {
 var errJudge = errors.New("judge")
 
 // pairs are the items that say the same as an item or contradict it, and that have one of its scopes. They include
-// items of the proposer's open proposals that the search missed, or whose meaning it did not learn in time.
-func (p Proposer) pairs(
-	ctx context.Context, tenant string, item *domain.Knowledge, open []domain.RecordedProposal,
+// items of the proposer's open proposals that are not among the similar ones.
+func (p *batch) pairs(
+	ctx context.Context, item *domain.Knowledge, similar []domain.SimilarItem, open []domain.RecordedProposal,
 ) (pairs []pair, err error) {
-	similar, err := p.Searcher.Similar(ctx, by(tenant), item)
-	if err != nil {
-		return nil, err
-	}
+	similar = slices.Clone(similar)
 	for _, o := range open {
 		for _, id := range o.Items {
 			i := slices.IndexFunc(similar, func(s domain.SimilarItem) bool { return s.ID == id })
 			switch {
-			case o.By != by(tenant).Subject || id == item.ID:
+			case o.By != by(p.tenant).Subject || id == item.ID:
 			case i < 0:
 				similar = append(similar, domain.SimilarItem{ID: id})
 			case similar[i].Kind == domain.Resembling:
@@ -224,7 +366,7 @@ func (p Proposer) pairs(
 	}
 	for _, s := range similar {
 		if s.Knowledge == nil {
-			if s.Knowledge, err = p.Reader.Find(ctx, tenant, s.ID); err != nil {
+			if s.Knowledge, err = p.Reader.Find(ctx, p.tenant, s.ID); err != nil {
 				return nil, err
 			}
 		}
@@ -240,8 +382,8 @@ func (p Proposer) pairs(
 		}
 		if s.Knowledge.Status == domain.Active && slices.ContainsFunc(s.Knowledge.Scopes, shared) {
 			found := pair{SimilarItem: s, kind: domain.ProposalKind(s.Kind)}
-			if p.Judge != nil {
-				judgement, err := p.Judge.Judge(ctx, item, s.Knowledge)
+			if p.judge != nil {
+				judgement, err := p.judge.Judge(ctx, item, s.Knowledge)
 				if err != nil {
 					return nil, fmt.Errorf("%w: %w", errJudge, err)
 				}
@@ -255,14 +397,14 @@ func (p Proposer) pairs(
 
 // closeObsolete closes the proposer's own proposals about an item that its present text does not support; if the item
 // does not hold any more, all of them. Rules close no proposal that a model made.
-func (p Proposer) closeObsolete(
+func (p *batch) closeObsolete(
 	ctx context.Context, event domain.Event, item *domain.Knowledge, open []domain.RecordedProposal, pairs []pair,
 ) error {
 	for _, o := range open {
 		holds := slices.ContainsFunc(pairs, func(found pair) bool {
 			return found.kind == o.Kind && slices.Contains(o.Items, found.ID)
 		})
-		notOurs := o.By != by(event.Tenant).Subject || o.Rule == domain.JudgedByModel && p.Judge == nil
+		notOurs := o.By != by(event.Tenant).Subject || o.Rule == domain.JudgedByModel && p.judge == nil
 		if holds || item.Status == domain.Active && notOurs {
 			continue
 		}
@@ -279,7 +421,7 @@ func (p Proposer) closeObsolete(
 
 // eraseReasons erases the reasons of proposals about an erased item, which may quote it, and of those about a redacted
 // item that a model wrote.
-func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id string) error {
+func (p *Proposer) eraseReasons(ctx context.Context, event domain.Event, id string) error {
 	eraser := by(event.Tenant)
 	eraser.Role = domain.Admin
 	command := domain.EraseTexts{By: eraser, ErasureReason: domain.ErasureReason{ReasonCode: "redacted"}}
@@ -305,7 +447,7 @@ func (p Proposer) eraseReasons(ctx context.Context, event domain.Event, id strin
 }
 
 // write submits a command that an event caused.
-func (p Proposer) write(ctx context.Context, event domain.Event, command domain.Command) error {
+func (p *Proposer) write(ctx context.Context, event domain.Event, command domain.Command) error {
 	_, err := p.Writer.Submit(ctx, domain.Submission{
 		Command: command, By: by(event.Tenant), Origin: domain.Origin{CausationID: event.EventID},
 	})
@@ -313,7 +455,7 @@ func (p Proposer) write(ctx context.Context, event domain.Event, command domain.
 }
 
 // submit writes a proposal or closes one. A refusal means that an item has changed since, and its event follows.
-func (p Proposer) submit(ctx context.Context, event domain.Event, command domain.Command) error {
+func (p *Proposer) submit(ctx context.Context, event domain.Event, command domain.Command) error {
 	err := p.write(ctx, event, command)
 	for _, refusal := range []error{
 		domain.ErrInvalid, domain.ErrNotFound, domain.ErrForbidden, domain.ErrConflict, domain.ErrPrecondition,

@@ -172,6 +172,55 @@ func TestTwoAnswersToOneTaskAreProposed(t *testing.T) {
 	})
 }
 
+func TestItemsThatAnotherProcessReadAreCompared(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("a", "Never deploy on Fridays.", "team:pay")
+		w.remember("c", tuesday, "team:pay")
+		w.revise("c", "Lunch is at noon in the garden.")
+		w.Submit(domain.Delete{Target: domain.Target{By: w.By, ID: "c"}})
+		w.proposed = 4
+		w.remember("b", "周五不要部署。", "team:pay") // which shares no term with it
+		w.follow(false)
+		w.holds("duplicate [a b]")
+		w.proposed += 3 // the proposal, and what yet another process reads
+		w.Submit(domain.Restore{Target: domain.Target{By: w.By, ID: "c"}})
+		w.revise("c", tuesday)
+		w.remember("hub", wednesday, "team:pay")
+		w.follow(false)
+		w.holds("contradiction [c hub]", "duplicate [a b]")
+	})
+}
+
+func TestAPageTakesAsManyStatementsForManyItems(t *testing.T) {
+	each(t, func(w *world) {
+		listener := &databasetest.Statements{}
+		w.DB.AddQueryHook(listener)
+		taken := func(items int) int {
+			for i := range items {
+				w.remember(fmt.Sprint("room-", items, "-", i), fmt.Sprintf("Room %d of house %d has a lamp.", i, items), "team:pay")
+			}
+			before := len(listener.Sent())
+			w.follow(false)
+			return len(listener.Sent()) - before
+		}
+		if one, many := taken(1), taken(40); many > one+2 {
+			w.T.Errorf("an item takes %d statements, and 40 take %d", one, many)
+		}
+		if about := Must(w.reports.ProposalsAbout(w.T.Context(), w.By.Tenant, []string{"room-40-0", "room-40-1"}))(w.T); len(about) > 0 {
+			w.T.Errorf("rooms are %s of one another", about[0].Kind)
+		}
+	})
+}
+
+func TestTheProposerTellsHowFarItIs(t *testing.T) {
+	each(t, func(w *world) {
+		w.remember("a", tuesday, "team:pay")
+		if got := Must(w.proposer.Status(w.T.Context(), w.By.Tenant))(w.T); got.Name != "review" || got.LagEvents != 1 {
+			w.T.Errorf("got %+v", got)
+		}
+	})
+}
+
 func TestAnItemHasFewOpenProposals(t *testing.T) {
 	each(t, func(w *world) {
 		w.remember("hub", tuesday, "team:pay")

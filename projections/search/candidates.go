@@ -12,48 +12,63 @@ import (
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/projections/rows"
-	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
 )
 
 // candidate is an item that a search may return, before its row is read.
 type candidate struct {
-	number   int64
-	compared bool    // false if it has no vector yet
-	cosine   float64 // of its nearest piece
-	score    float64
+	number  int64
+	cosines Cosines
+	score   float64
 }
 
 // candidates are the items that a search chooses from.
 type candidates struct {
-	list   []*candidate          // the best scores first
-	known  map[int64]*candidate  // by number
-	words  []int64               // the items that words found
-	pieces [][]vectors.NearPiece // the nearest pieces of each scope
-	read   map[int64]bool        // items whose row was read, and whether they passed the search's filter
+	list  []*candidate         // the best scores first
+	known map[int64]*candidate // by number
+	read  map[int64]bool       // items whose row was read, and whether they passed the search's filter
 }
 
-// findCandidates scores the items found by words and the nearest items of each scope by vectors.
-func (f *Execution) findCandidates(ctx context.Context) (*candidates, error) {
-	all := &candidates{
-		words: f.words.Best(words.WordsDepth), known: map[int64]*candidate{}, read: map[int64]bool{},
-	}
-	for _, number := range all.words {
+// findCandidates scores the items found by words and the nearest items of each scope by each model.
+func (f *Execution) findCandidates(ctx context.Context, pool *Pool) (*candidates, error) {
+	all := &candidates{known: map[int64]*candidate{}, read: map[int64]bool{}}
+	byWords := f.words.Best(words.WordsDepth)
+	for _, number := range byWords {
 		all.add(number)
 	}
-	if f.Embedding.Vector != nil {
-		if err := f.nearby(ctx, all); err != nil {
-			return nil, err
+	var comparing []func(context.Context) error
+	for i, m := range f.meanings {
+		others := slices.Clone(byWords)
+		for j, other := range f.meanings {
+			if i != j {
+				for _, piece := range slices.Concat(other.shortlist.Pieces...) {
+					others = append(others, piece.Number)
+				}
+			}
+		}
+		comparing = append(comparing, func(ctx context.Context) error { return m.nearby(ctx, others) })
+	}
+	if err := f.InParallel(ctx, comparing...); err != nil {
+		return nil, err
+	}
+	for _, m := range f.meanings {
+		for _, piece := range slices.Concat(m.pieces...) {
+			all.add(piece.Number)
+		}
+	}
+	for i, m := range f.meanings {
+		for _, piece := range slices.Concat(append(m.pieces, m.others)...) {
+			cosine, compared := m.cosines[piece.Hash]
+			if c := all.known[piece.Number]; c != nil && compared {
+				c.cosines[i].Nearer(cosine)
+			}
 		}
 	}
 	if len(f.Search.Filter.Phrases) > 0 { // whose items have words of the question, and were read
-		all.list = all.list[:len(all.words)]
+		all.list = all.list[:len(byWords)]
 	}
 	for _, c := range all.list {
-		c.score = f.calibration.Estimate(f.words.ScoreOf(c.number), c.cosine, c.compared, len(f.words.Terms) > 0)
-		if c.number == f.words.Named {
-			c.score = 1
-		}
+		c.score = pool.Estimate(c.number, c.cosines)
 	}
 	slices.SortFunc(all.list, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number))
@@ -133,6 +148,7 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 		return rows.Failed(ctx, "read candidates", err)
 	}
 	defer selected.Close()
+	asked := slices.ContainsFunc(f.meanings, func(m *meaning) bool { return m.embedding.Vector != nil })
 	var broken []string
 	var added []*Entry
 	for selected.Next() {
@@ -159,9 +175,9 @@ func (f *Execution) load(ctx context.Context, all *candidates, pool *Pool, numbe
 			c.Overdue, c.Confirmed = f.policies.Overdue(k, f.Now()), f.policies.Counts(k, f.Now())
 		}
 		if found := all.known[e.Number]; found != nil { // else it is beside one
-			e.Compared, e.Cosine = found.compared, found.cosine
+			e.Cosines = found.cosines
 		}
-		c.Pending = f.Embedding.Vector != nil && !e.Compared
+		c.Pending = asked && e.Cosines == (Cosines{})
 		pool.Add(e)
 		added = append(added, e)
 	}
@@ -196,15 +212,17 @@ func (f *Execution) confirm(ctx context.Context, some []*Entry) error {
 // isTruncated tells whether so many of the nearest items failed the filter that others may be missing: half of a scope
 // that returned its maximum. What words find passes the filter.
 func (f *Execution) isTruncated(all *candidates) bool {
-	for i, place := range all.pieces {
-		dropped := 0
-		for _, c := range place {
-			if passed, read := all.read[c.Number]; read && !passed {
-				dropped++
+	for _, m := range f.meanings {
+		for i, place := range m.pieces {
+			dropped := 0
+			for _, c := range place {
+				if passed, read := all.read[c.Number]; read && !passed {
+					dropped++
+				}
 			}
-		}
-		if len(place) >= f.question.Depths(f.question.Scopes[i]).Vectors && 2*dropped >= len(place) {
-			return true
+			if len(place) >= m.question.Depths(m.question.Scopes[i]).Vectors && 2*dropped >= len(place) {
+				return true
+			}
 		}
 	}
 	return false

@@ -40,7 +40,11 @@ func (f *Execution) explain(ctx context.Context, started time.Time) (*domain.Exp
 
 // plans are how each scope that has items was searched by meaning, the smallest first. The sets have the scopes.
 func (f *Execution) plans(sets words.Chosen) []domain.ScopePlan {
-	q, plans := f.question, slices.Clone(f.shortlist.Plans)
+	last := f.meanings[len(f.meanings)-1]
+	if last.embedding.Vector == nil {
+		last = f.meanings[0]
+	}
+	q, plans := last.question, slices.Clone(last.shortlist.Plans)
 	for i := range plans {
 		plans[i].Items = sets.Size(words.SetOfScope(plans[i].Scope))
 		if plans[i].Plan == vectors.PlanSketch && plans[i].Items <= int64(q.Depths(plans[i].Scope).Compared) {

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/embedding"
+	"github.com/annals-kb/annals/projections/vectors"
 	"github.com/annals-kb/annals/projections/words"
 )
 
@@ -32,15 +33,15 @@ const (
 
 // Pool are the best candidates of a search. Each is judged by its own text first, then by the items beside it.
 type Pool struct {
-	Words       *words.Matches
-	Calibration embedding.Calibration
+	Words *words.Matches
 	// Members finds the items of sequences.
 	Members func(ctx context.Context, sequences []string) ([][]int64, error)
 	// Load reads items, and adds those that may be found.
 	Load func(ctx context.Context, numbers []int64) error
 
-	question   *embedding.Question // nil if words and vectors suffice
-	queryWords []string            // the words of the question
+	models     [2]embedding.Calibration // of the built-in model and of the configured one
+	question   *embedding.Question      // nil if words and vectors suffice
+	queryWords []string                 // the words of the question
 	filter     domain.Filter
 	copies     bool // of an item are searched, whatever stands beside them
 	Entries    []*Entry
@@ -49,8 +50,7 @@ type Pool struct {
 // Entry is a candidate with what is read of its item.
 type Entry struct {
 	Number    int64
-	Compared  bool // it has a vector
-	Cosine    float64
+	Cosines   Cosines
 	Item      *domain.Knowledge // its text, tags, source and owner
 	Candidate domain.Candidate
 	own       float64 // the share of the attainable score that its own text has
@@ -79,18 +79,57 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// NewPool makes a pool for a question. Only the built-in embedder compares single words.
-func NewPool(s domain.Search, m *words.Matches, calibration embedding.Calibration) *Pool {
-	p := &Pool{
-		Words: m, Calibration: calibration, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text)),
+// NewPool makes a pool for a question that is asked of some models, the built-in one first.
+func NewPool(s domain.Search, m *words.Matches, models []*vectors.Projection) *Pool {
+	p := &Pool{Words: m, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text))}
+	for i, model := range models {
+		p.models[i] = model.Embedder.Calibration()
 	}
 	for i, w := range p.queryWords {
 		p.queryWords[i] = strings.TrimSuffix(strings.Trim(w, ".,;:!?\"'()"), "'s")
 	}
-	if calibration.Builtin && !s.Copies && text.HasContent(m.Terms) {
+	if !s.Copies && text.HasContent(m.Terms) {
 		p.question = embedding.NewQuestion(s.Text, m.Rarity)
 	}
 	return p
+}
+
+// Cosines are those of an item's nearest piece by the built-in model and by the configured one, if it has vectors.
+type Cosines [2]Cosine
+
+// Cosine is a cosine if it is known.
+type Cosine struct {
+	Known bool
+	Of    float64
+}
+
+// Nearer keeps the greatest cosine.
+func (c *Cosine) Nearer(cosine float64) {
+	if !c.Known || cosine > c.Of {
+		c.Known, c.Of = true, cosine
+	}
+}
+
+// Estimate is the score of an item before its text is read.
+func (p *Pool) Estimate(number int64, cosines Cosines) float64 {
+	if number == p.Words.Named {
+		return 1
+	}
+	hasWords := len(p.Words.Terms) > 0
+	score := p.models[0].Estimate(p.Words.ScoreOf(number), cosines[0].Of, cosines[0].Known, hasWords)
+	return p.beside(score, cosines[1], hasWords)
+}
+
+// beside joins a score with the cosine of the configured model, which decides alone if there is nothing else. Without
+// a vector of the model, the rest decides.
+func (p *Pool) beside(score float64, model Cosine, others bool) float64 {
+	switch {
+	case !model.Known:
+		return score
+	case !others:
+		return p.models[1].Score(model.Of)
+	}
+	return p.models[1].Beside(score, model.Of)
 }
 
 // Add judges an item by its own text, and adds it if its text passes the filter.
@@ -109,18 +148,24 @@ func (p *Pool) Add(e *Entry) {
 		e.covered = p.question.Closeness(k.Text.Task + "\n" + strings.Join(names, "\n") + "\n" + k.Text.Content)
 		c.Covered = e.covered
 	}
-	if e.Compared {
-		c.Semantic = p.Calibration.Score(e.Cosine)
+	builtin, model := e.Cosines[0], e.Cosines[1]
+	if builtin.Known {
+		c.Semantic = p.models[0].Score(builtin.Of)
 		switch {
 		case p.question != nil:
-			c.Semantic = embedding.Meaning(e.covered, e.Cosine)
+			c.Semantic = embedding.Meaning(e.covered, builtin.Of)
 			c.Score = embedding.Together(c.Semantic, c.Lexical)
 		case len(p.Words.Terms) > 0:
-			c.Score = p.Calibration.Join(c.Semantic, c.Lexical)
+			c.Score = p.models[0].Join(c.Semantic, c.Lexical)
 		default: // a question that is only a vector
 			c.Score = c.Semantic
 		}
 	}
+	if model.Known {
+		c.Model = p.models[1].Score(model.Of)
+	}
+	c.Semantic = p.beside(c.Semantic, model, builtin.Known)
+	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
 	switch {
 	case len(p.filter.Phrases) > 0:
 		c.Covered = 1

@@ -49,7 +49,7 @@ func New(c *catalogue.Catalogue, models *vectors.Models) *Searcher {
 // Request is what one search reads.
 type Request struct {
 	words.Index
-	Model      *vectors.Projection
+	models     []*vectors.Projection // the built-in one, and the configured one if there is one
 	incomplete func(tenant string) string
 	verified   Verifications
 	few        bool // judge no more candidates than twice the limit
@@ -62,16 +62,16 @@ func (r *Searcher) request(ctx context.Context) (Request, error) {
 	}
 	v, err := r.catalogue.View(ctx)
 	return Request{
-		Index: words.Index{View: v}, Model: r.Models.Active.Load(),
+		Index: words.Index{View: v}, models: r.Models.Read(),
 		incomplete: r.Models.Incomplete,
 		verified:   r.Verified,
 		span:       r.Span,
 	}, err
 }
 
-// Search finds items about something. It reads candidates by words and by meaning from the scopes that the audience
-// may see, combines their scores, and lets [domain.Rank] order them. [domain.Search.Complete] must have completed the
-// search. If the model is down, it searches by words alone and marks the answer as degraded.
+// Search finds items about something. It reads candidates by words and by the vectors of each model from the scopes
+// that the audience may see, combines their scores, and lets [domain.Rank] order them. [domain.Search.Complete] must
+// have completed the search. If the configured model is down, the rest answers, and the answer is marked as degraded.
 func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	started := time.Now()
 	p, err := r.request(ctx)
@@ -97,13 +97,20 @@ func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain
 	if err != nil {
 		return nil, err
 	}
-	vectors := p.Model.EmbedAll(ctx, all)
+	byModel := make([][]vectors.QueryEmbedding, len(p.models))
+	for i := range p.models {
+		byModel[i] = Embed(ctx, p.models, i, all)
+	}
 	answers := make([]domain.Answer, len(all))
 	tasks := make([]func(context.Context) error, len(all))
 	for i, s := range all {
 		tasks[i] = func(ctx context.Context) (err error) {
 			var f *Execution
-			if f, answers[i], err = p.search(ctx, s, &vectors[i]); err == nil && s.Explain {
+			embedded := make([]*vectors.QueryEmbedding, len(byModel))
+			for m := range byModel {
+				embedded[m] = &byModel[m][i]
+			}
+			if f, answers[i], err = p.search(ctx, s, embedded); err == nil && s.Explain {
 				answers[i].Explain, err = f.explain(ctx, started)
 			}
 			return err
@@ -117,9 +124,9 @@ func (r *Searcher) SearchAll(ctx context.Context, all []domain.Search) ([]domain
 
 // search answers a question, and adds what its parts find.
 func (p Request) search(
-	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
+	ctx context.Context, s domain.Search, embedded []*vectors.QueryEmbedding,
 ) (f *Execution, answer domain.Answer, err error) {
-	f, answer, err = p.searchWhole(ctx, s, vector)
+	f, answer, err = p.searchWhole(ctx, s, embedded)
 	if err == nil {
 		err = AddParts(s, &answer, func(part domain.Search) (domain.Answer, error) {
 			_, answer, err := p.searchWhole(ctx, part, nil)
@@ -129,9 +136,10 @@ func (p Request) search(
 	return f, answer, err
 }
 
-// AddParts asks each part of a question, and adds what it finds to the answer of the whole question.
+// AddParts asks each part of a question, and adds what it finds to the answer of the whole question. A question with
+// quotes or exclusions is not taken apart.
 func AddParts(s domain.Search, answer *domain.Answer, ask func(domain.Search) (domain.Answer, error)) error {
-	if s.Copies || len(s.Vector) > 0 {
+	if s.Copies || len(s.Vector) > 0 || len(s.Filter.Phrases)+len(s.Filter.Without) > 0 {
 		return nil
 	}
 	var found [][]domain.Found
@@ -149,18 +157,21 @@ func AddParts(s domain.Search, answer *domain.Answer, ask func(domain.Search) (d
 	return nil
 }
 
-// searchWhole answers a question. It embeds the question, unless it has a vector, while words are searched.
+// searchWhole answers a question. It embeds the question, unless it is given its vectors, while words are searched.
 func (p Request) searchWhole(
-	ctx context.Context, s domain.Search, vector *vectors.QueryEmbedding,
+	ctx context.Context, s domain.Search, embedded []*vectors.QueryEmbedding,
 ) (*Execution, domain.Answer, error) {
-	f := &Execution{
-		Request: p, Search: s, Audience: s.Audience(), calibration: p.Model.Embedder.Calibration(), Embedding: vector,
+	f := &Execution{Request: p, Search: s, Audience: s.Audience(), minScore: embedding.MinScore}
+	for i, m := range p.models {
+		f.meanings = append(f.meanings, &meaning{Projection: m})
+		if embedded != nil {
+			f.meanings[i].embedding = embedded[i]
+		}
 	}
 	var scoped func()
 	if p.span != nil {
 		_, scoped = p.span(ctx, "scope")
 	}
-	f.minScore = f.calibration.MinScore
 	if s.MinScore != nil {
 		f.minScore = *s.MinScore
 	}
@@ -180,7 +191,7 @@ func (p Request) searchWhole(
 			return f, domain.Answer{}, err
 		}
 		answer := domain.Answer{
-			Embedder: p.Model.Embedder.Name(), MinScore: f.minScore, Warning: f.Search.Warning,
+			Embedder: p.models[len(p.models)-1].Embedder.Name(), MinScore: f.minScore, Warning: f.Search.Warning,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
 		left := len(f.unreadable)
@@ -193,17 +204,14 @@ func (p Request) searchWhole(
 // Execution is one search in progress.
 type Execution struct {
 	Request
-	Search      domain.Search
-	Audience    domain.Audience
-	calibration embedding.Calibration
-	minScore    float64
-	Embedding   *vectors.QueryEmbedding
-	words       *words.Matches
-	question    vectors.Question
-	shortlist   vectors.Shortlist
-	degraded    string
-	bestBelow   float64 // the best score below the threshold
-	exact       bool    // consider only items by meaning that pass all of the filter
+	Search    domain.Search
+	Audience  domain.Audience
+	minScore  float64
+	words     *words.Matches
+	meanings  []*meaning // by the models
+	degraded  string
+	bestBelow float64 // the best score below the threshold
+	exact     bool    // consider only items by meaning that pass all of the filter
 
 	policies *domain.Verification // by which items are overdue; nil if that does not count
 
@@ -226,29 +234,35 @@ func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	return hits, err
 }
 
-// rank searches by words and by sketches in parallel, compares both by meaning, and judges the best by their texts.
-// crowded means that so many failed the filter that others may be missing.
+// rank searches by words and by the sketches of each model in parallel, compares all by meaning, and judges the best
+// by their texts. crowded means that so many failed the filter that others may be missing.
 func (f *Execution) rank(ctx context.Context) (hits []domain.Hit, crowded bool, err error) {
-	byWords, byMeaning := func(ctx context.Context) (err error) {
+	steps := []func(context.Context) error{func(ctx context.Context) (err error) {
 		f.words, err = f.Match(ctx, f.Search, f.Audience)
 		return err
-	}, f.byMeaning
-	if f.span != nil {
-		byWords, byMeaning = f.span.around("words", byWords), f.span.around("meaning", byMeaning)
+	}}
+	for i := range f.meanings {
+		steps = append(steps, f.byMeaning(i))
 	}
-	if err := f.InParallel(ctx, byWords, byMeaning); err != nil {
+	if f.span != nil {
+		for i, step := range steps {
+			steps[i] = f.span.around([...]string{"words", "meaning", "model"}[i], step)
+		}
+	}
+	if err := f.InParallel(ctx, steps...); err != nil {
 		return nil, false, err
 	}
+	f.degraded = f.meanings[len(f.meanings)-1].embedding.Degraded
 	if f.span != nil {
 		var end func()
 		ctx, end = f.span(ctx, "rank")
 		defer end()
 	}
-	all, err := f.findCandidates(ctx)
+	pool := NewPool(f.Search, f.words, f.models)
+	all, err := f.findCandidates(ctx, pool)
 	if err != nil {
 		return nil, false, err
 	}
-	pool := NewPool(f.Search, f.words, f.calibration)
 	pool.Load = func(ctx context.Context, numbers []int64) error { return f.load(ctx, all, pool, numbers) }
 	pool.Members = func(ctx context.Context, sequences []string) ([][]int64, error) {
 		return f.Members(ctx, f.Search, f.Audience, sequences)
@@ -303,7 +317,11 @@ func (f *Execution) read(ctx context.Context, hits []domain.Hit) ([]domain.Found
 		// It may have been forgotten, or its scopes changed, since it was ranked.
 		if _, shared := f.Audience.Best(k.Scopes); shared && rows.IsLive(k) {
 			ApplyLevel(k, f.Search.Level)
-			found = append(found, domain.Found{Hit: hit, Knowledge: k, Terms: f.words.Explained[k.Number]})
+			hit := domain.Found{Hit: hit, Knowledge: k}
+			if f.Search.Explain {
+				hit.Terms = f.words.TermsOf(k.Number)
+			}
+			found = append(found, hit)
 		}
 	}
 	return found, nil

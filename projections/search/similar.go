@@ -51,7 +51,35 @@ func (r *Searcher) Similar(
 	if err != nil {
 		return nil, err
 	}
-	return judge(by, item, answer.Hits), nil
+	return judge(by, item, compare.Prepare(comparedOf(item)), answer.Hits), nil
+}
+
+// Signed is an item with its signature, by which those that Similar finds can be found among many without a search.
+type Signed struct {
+	Item *domain.Knowledge
+	compare.Signature
+	Task uint64 // the hash of the task that it answers; 0 if none
+
+	prepared compare.Prepared
+}
+
+// Sign prepares an item for comparisons.
+func (*Searcher) Sign(item *domain.Knowledge) Signed {
+	s := Signed{Item: item, prepared: compare.Prepare(comparedOf(item))}
+	s.Signature = s.prepared.Signature()
+	if task := taskOf(item); task != "" && utf8.RuneCountInString(item.Text.Content) <= longestReply {
+		s.Task = compare.Hash(task, string(item.Category), string(item.Polarity))
+	}
+	return s
+}
+
+// Judge is [Searcher.Similar] for candidates that were found by signatures.
+func (*Searcher) Judge(by domain.Principal, s Signed, candidates []*domain.Knowledge) []domain.SimilarItem {
+	found := make([]domain.Found, len(candidates))
+	for i, k := range candidates { // whose vectors are not compared
+		found[i] = domain.Found{Hit: domain.Hit{Candidate: domain.Candidate{Score: 1, Pending: true}}, Knowledge: k}
+	}
+	return judge(by, s.Item, s.prepared, found)
 }
 
 func beginningOf(item *domain.Knowledge) string {
@@ -72,9 +100,11 @@ func longestOf(query func(string) []text.QueryTerm) func(string) []text.QueryTer
 }
 
 // judge compares an item with those that a search found.
-func judge(by domain.Principal, item *domain.Knowledge, found []domain.Found) []domain.SimilarItem {
+func judge(
+	by domain.Principal, item *domain.Knowledge, prepared compare.Prepared, found []domain.Found,
+) []domain.SimilarItem {
 	var all []domain.SimilarItem
-	prepared, answers := compare.Prepare(comparedOf(item)), 0
+	answers := 0
 	for _, hit := range found {
 		if answersOtherwise(item, hit.Knowledge) {
 			answers++
@@ -124,12 +154,13 @@ func similarItem(item, k *domain.Knowledge, v compare.Verdict) domain.SimilarIte
 
 // answersOtherwise reports whether two owners say something short about the same task, so that both may not hold.
 func answersOtherwise(a, b *domain.Knowledge) bool {
-	task := func(k *domain.Knowledge) string {
-		return strings.ToLower(strings.Join(strings.Fields(k.Text.Task), " "))
-	}
 	longest := max(utf8.RuneCountInString(a.Text.Content), utf8.RuneCountInString(b.Text.Content))
-	return task(a) != "" && task(a) == task(b) && a.Owner != b.Owner && a.Category == b.Category &&
+	return taskOf(a) != "" && taskOf(a) == taskOf(b) && a.Owner != b.Owner && a.Category == b.Category &&
 		a.Polarity == b.Polarity && longest <= longestReply
+}
+
+func taskOf(k *domain.Knowledge) string {
+	return strings.ToLower(strings.Join(strings.Fields(k.Text.Task), " "))
 }
 
 // comparedOf is what is compared of an item.

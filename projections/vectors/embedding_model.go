@@ -45,53 +45,60 @@ func TablesOf(version int, s Model) Tables {
 	}
 }
 
-// openMeaningTables finds or creates the version for the embedder's model. The first version of a database is active
-// at once; until its vectors are computed, searches use words alone. Any other catches up with the log while the
-// active one is read. Versions whose tables have another form are given up.
+// openMeaningTables finds or creates the versions of some embedders' models: the built-in one and the configured one,
+// which may be the same. A configured model is active at once if no other model is: until its vectors are computed,
+// the rest answers. Otherwise it catches up with the log while the other one is read. Versions whose tables have
+// another form are given up.
 func openMeaningTables(
-	ctx context.Context, db *database.DB, embedder embedding.Embedder, now database.Time,
-) (Tables, error) {
-	var found Tables
-	err := db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	ctx context.Context, db *database.DB, builtin, configured embedding.Embedder, now database.Time,
+) (both [2]Tables, err error) {
+	err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := catalogue.LockCatalogue(ctx, db.Engine, tx); err != nil {
 			return err
 		}
-		kept, err := giveUpOtherForms(ctx, db.Engine, tx, embedder.Name(), now)
+		kept, err := giveUpOtherForms(ctx, db.Engine, tx, now)
 		if err != nil {
 			return err
 		}
-		s, err := openEmbeddingModel(ctx, tx, embedder, now)
-		if err != nil {
-			return err
-		}
-		if kept != "" {
-			_, err := tx.NewRaw("ALTER TABLE ? RENAME TO ?", kept, TablesOf(0, s).Vectors).Exec(ctx)
+		for i, e := range [...]embedding.Embedder{builtin, configured} {
+			s, err := openEmbeddingModel(ctx, tx, e, now)
 			if err != nil {
 				return err
 			}
+			if table := kept[s.Name]; table != "" {
+				_, err := tx.NewRaw("ALTER TABLE ? RENAME TO ?", table, TablesOf(0, s).Vectors).Exec(ctx)
+				if err != nil {
+					return err
+				}
+				delete(kept, s.Name)
+			}
+			version, err := openVersion(ctx, db.Engine, tx, s, now)
+			if err != nil {
+				return err
+			}
+			both[i] = TablesOf(version, s)
 		}
-		version, err := openVersion(ctx, db.Engine, tx, s, now)
-		found = TablesOf(version, s)
-		return err
+		return offer(ctx, tx, both[1].version, both[0].version, false, now)
 	})
 	if err != nil {
-		return found, fmt.Errorf("open the space %s: %w", embedder.Name(), err)
+		return both, fmt.Errorf("open the space %s: %w", configured.Name(), err)
 	}
-	return found, nil
+	return both, nil
 }
 
-// giveUpOtherForms gives up the versions whose tables this program would make otherwise. It returns the table of
-// vectors of the named model that a new version can use, if there is one: then no text is sent to the model again.
+// giveUpOtherForms gives up the versions whose tables this program would make otherwise. It returns the tables of
+// vectors that a new version can use, by the names of their models: then no text is sent to the model again.
 func giveUpOtherForms(
-	ctx context.Context, engine database.Engine, tx bun.IDB, name string, now database.Time,
-) (kept bun.Ident, err error) {
+	ctx context.Context, engine database.Engine, tx bun.IDB, now database.Time,
+) (kept map[string]bun.Ident, err error) {
+	kept = map[string]bun.Ident{}
 	var all []catalogue.Entry
 	if err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).Scan(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
 	there, err := database.ReadLayout(ctx, tx, engine)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, e := range all {
 		if e.Settings["dropped"] != "" {
@@ -99,23 +106,23 @@ func giveUpOtherForms(
 		}
 		var of Model
 		if err := tx.NewSelect().Model(&of).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
-			return "", err
+			return nil, err
 		}
 		t := TablesOf(e.Version, of)
 		definition, err := Definition(engine, t)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		made := database.LayoutMade(definition)
 		same := func(table bun.Ident) bool { return made.SameAs(there, string(table)) }
 		if same(t.pieces) && same(t.Vectors) {
 			continue
 		}
-		if of.Name == name && same(t.Vectors) {
-			kept = t.Vectors
+		if same(t.Vectors) {
+			kept[of.Name] = t.Vectors
 		}
 		if err := abandon(ctx, tx, e, now); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	return kept, nil
@@ -144,27 +151,18 @@ func openVersion(ctx context.Context, engine database.Engine, tx bun.IDB, s Mode
 	if err != nil {
 		return 0, err
 	}
-	newest, inUse := 0, false
-	var mine *catalogue.Entry
-	for i, e := range all {
-		newest, inUse = max(newest, e.Version), inUse || e.State == catalogue.StateActive && e.Settings["dropped"] == ""
+	newest := 0
+	for _, e := range all {
 		if e.Settings["space"] == s.Name && e.Settings["dropped"] == "" {
-			mine = &all[i]
+			return e.Version, nil
 		}
+		newest = max(newest, e.Version)
 	}
-	if mine == nil {
-		mine = &catalogue.Entry{
-			Name: catalogue.MeaningName, Version: newest + 1, State: catalogue.StateRetired,
-			Settings: map[string]string{"space": s.Name}, CreatedAt: now, UpdatedAt: now,
-		}
-		if err := createMeaning(ctx, engine, tx, *mine, s); err != nil {
-			return 0, err
-		}
+	e := catalogue.Entry{
+		Name: catalogue.MeaningName, Version: newest + 1, State: catalogue.StateRetired,
+		Settings: map[string]string{"space": s.Name}, CreatedAt: now, UpdatedAt: now,
 	}
-	if !inUse {
-		return mine.Version, activate(ctx, tx, *mine, now)
-	}
-	return mine.Version, catchUpBeside(ctx, tx, *mine, now)
+	return e.Version, createMeaning(ctx, engine, tx, e, s)
 }
 
 // Definition is the SQL that creates a version's tables.
@@ -186,27 +184,52 @@ func createMeaning(ctx context.Context, engine database.Engine, tx bun.IDB, e ca
 	return err
 }
 
-// catchUpBeside makes a version the next active one, and retires any other that is catching up: the process that
-// started last decides.
-func catchUpBeside(ctx context.Context, tx bun.IDB, e catalogue.Entry, now database.Time) error {
-	_, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", catalogue.StateRetired, now).
-		Where("name = ?", e.Name).Where("state = ?", catalogue.StateCatching).Where("version <> ?", e.Version).Exec(ctx)
-	if err != nil || e.State != catalogue.StateRetired {
-		return err
-	}
-	_, err = tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", catalogue.StateCatching, now).
-		Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
-	return err
-}
-
-// activate lets one version of meaning take over from another.
-func activate(ctx context.Context, tx bun.IDB, e catalogue.Entry, now database.Time) error {
-	_, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", catalogue.StateRetired, now).
-		Where("name = ?", e.Name).Where("state = ?", catalogue.StateActive).Exec(ctx)
+// offer makes the configured version active if no other model is, or else the next active one: the process that
+// started last decides. The built-in version stays what searches read, too. A command that does not serve is
+// configured for no model, and gives none up.
+func offer(ctx context.Context, tx bun.IDB, configured, builtin int, serves bool, now database.Time) error {
+	var all []catalogue.Entry
+	err := tx.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
+		Where("state = ?", catalogue.StateActive).Scan(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", catalogue.StateActive, now).
-		Where("name = ?", e.Name).Where("version = ?", e.Version).Exec(ctx)
+	read := 0
+	for _, e := range all {
+		if e.Settings["dropped"] == "" {
+			read = e.Version
+		}
+	}
+	switch {
+	case read == 0, read == builtin && configured != builtin:
+		err = activate(ctx, tx, configured, builtin, now)
+	case read != configured && (serves || configured != builtin):
+		err = move(ctx, tx, catalogue.StateCatching, now, "version = ?", configured)
+	}
+	if err == nil && (serves || configured != builtin) {
+		err = move(ctx, tx, catalogue.StateRetired, now, "version <> ? AND state = ?", configured, catalogue.StateCatching)
+	}
+	if err == nil {
+		err = move(ctx, tx, catalogue.StateReady, now, "version = ? AND state = ?", builtin, catalogue.StateRetired)
+	}
+	return err
+}
+
+// activate lets one version of meaning take over from another. The built-in one stays ready.
+func activate(ctx context.Context, tx bun.IDB, version, builtin int, now database.Time) error {
+	err := move(ctx, tx, catalogue.StateRetired, now, "state = ?", catalogue.StateActive)
+	if err == nil {
+		err = move(ctx, tx, catalogue.StateActive, now, "version = ?", version)
+	}
+	if err == nil && version != builtin {
+		err = move(ctx, tx, catalogue.StateReady, now, "version = ?", builtin)
+	}
+	return err
+}
+
+// move gives versions of meaning another state.
+func move(ctx context.Context, tx bun.IDB, to string, now database.Time, which string, args ...any) error {
+	_, err := tx.NewUpdate().Model((*catalogue.Entry)(nil)).Set("state = ?, updated_at = ?", to, now).
+		Where("name = ?", catalogue.MeaningName).Where(which, args...).Exec(ctx)
 	return err
 }

@@ -130,14 +130,15 @@ func (s *Models) drop(ctx context.Context, e catalogue.Entry) error {
 	})
 }
 
-// Statuses are the states of the models whose vectors exist, the active one first.
+// Statuses are the states of the models whose vectors exist, the built-in one first, then the active one.
 func (s *Models) Statuses(
 	ctx context.Context, followers *follow.Followers, tenant string, head int64,
 ) ([]domain.ProjectionStatus, error) {
 	p := s.catalogue
 	var all []catalogue.Listed
 	err := p.DB.NewSelect().Model(&all).Where("name = ?", catalogue.MeaningName).
-		OrderExpr("CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC").Scan(ctx)
+		OrderExpr("CASE WHEN version = ? THEN 0 WHEN state = ? THEN 1 ELSE 2 END, version DESC",
+			s.Builtin.Tables.version, catalogue.StateActive).Scan(ctx)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read the catalogue", err)
 	}
@@ -169,10 +170,11 @@ func (s *Models) status(
 	}
 	status = f.Describe(status)
 	if read := s.Active.Load(); read.Tables.version == v.Version {
+		read.Cache.describe(read.Embedder.Dims(), status.Settings)
 		failure, _ := read.failure.Load().(string)
 		status.Error = cmp.Or(status.Error, failure)
 		if !read.reachable() {
-			status.Error = "searches use words alone: this server is not configured for the model of these vectors"
+			status.Error = "searches do without it: this server is not configured for the model of these vectors"
 		}
 	}
 	return status, nil

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,29 +21,37 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Models are the embedding models of this process: the configured one, and the active one, which searches use until
-// the configured one has every vector. A question is always embedded by the model whose vectors it is compared with.
-// It is safe for concurrent use.
+// Models are the embedding models of this process. Searches read the vectors of the built-in one, and beside them those
+// of the active one, which is another until the configured one has every vector. Without another model, all three are
+// the built-in one. A question is always embedded by the model whose vectors it is compared with. It is safe for
+// concurrent use.
 type Models struct {
 	catalogue  *catalogue.Catalogue
+	memory     int                  // bytes for sketches
 	embedders  []embedding.Embedder // the configured one first
+	Builtin    *Projection
 	Configured *Projection
 	Active     atomic.Pointer[Projection]
-	seen       atomic.Int64                   // when the catalogue was read, in nanoseconds since 1970
-	missing    atomic.Pointer[map[string]int] // streams without vectors of the active model, by tenant
+	seen       atomic.Int64                      // when the catalogue was read, in nanoseconds since 1970
+	asked      atomic.Int64                      // when somebody searched last, in nanoseconds since 1970
+	missing    atomic.Pointer[map[string]string] // which items have no vector of what searches read, by tenant
 
 	mu    sync.Mutex
 	known map[int]*Projection // by version
 }
 
-// Open finds the active model, and finds or creates the one of the configured embedder.
-func Open(ctx context.Context, p *catalogue.Catalogue, embedders ...embedding.Embedder) (*Models, error) {
-	s := &Models{catalogue: p, embedders: embedders, known: map[int]*Projection{}}
-	wanted, err := openMeaningTables(ctx, p.DB, embedders[0], database.At(p.Now()))
+// Open finds the active model, and finds or creates the built-in one and that of the configured embedder. sketchMemory
+// is how many bytes the sketches of a model may take in memory.
+func Open(
+	ctx context.Context, p *catalogue.Catalogue, sketchMemory int, embedders ...embedding.Embedder,
+) (*Models, error) {
+	s := &Models{catalogue: p, memory: sketchMemory, embedders: embedders, known: map[int]*Projection{}}
+	builtin := s.embedderOf(Model{Name: embedding.Builtin{}.Name()})
+	both, err := openMeaningTables(ctx, p.DB, builtin, embedders[0], database.At(p.Now()))
 	if err != nil {
 		return nil, err
 	}
-	s.Configured = s.meaning(wanted, embedders[0])
+	s.Builtin, s.Configured = s.meaning(both[0], builtin), s.meaning(both[1], embedders[0])
 	return s, s.reload(ctx)
 }
 
@@ -55,28 +64,29 @@ func (s *Models) reload(ctx context.Context) error {
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}
-	missing, ctx := map[string]int{}, database.ForEveryTenant(ctx)
-	err = database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
-		var tenant string
-		var streams int
-		err := rows.Scan(&tenant, &streams)
-		missing[tenant] = streams
-		return err
-	}, `SELECT tenant, count(*) FROM quarantine WHERE projection = ? GROUP BY tenant`,
-		Tables{version: e.Version}.checkpoint())
-	if err != nil {
-		return fmt.Errorf("read the quarantine of vectors: %w", err)
+	if now := s.Active.Load(); now == nil || now.Tables.version != e.Version {
+		var found Model
+		if err := p.DB.NewSelect().Model(&found).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
+			return rows.Failed(ctx, "read the spaces", err)
+		}
+		s.Active.Store(s.meaning(TablesOf(e.Version, found), s.embedderOf(found)))
+	}
+	missing, ctx := map[string]string{}, database.ForEveryTenant(ctx)
+	for _, m := range s.Read() {
+		err = database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
+			var tenant string
+			var streams int
+			err := rows.Scan(&tenant, &streams)
+			missing[tenant] = fmt.Sprintf("some items (%d) have no vector of %s: annals doctor names them", streams,
+				m.Embedder.Name())
+			return err
+		}, `SELECT tenant, count(*) FROM quarantine WHERE projection = ? GROUP BY tenant`, m.Name())
+		if err != nil {
+			return fmt.Errorf("read the quarantine of vectors: %w", err)
+		}
 	}
 	s.missing.Store(&missing)
 	s.seen.Store(time.Now().UnixNano())
-	if now := s.Active.Load(); now != nil && now.Tables.version == e.Version {
-		return nil
-	}
-	var found Model
-	if err := p.DB.NewSelect().Model(&found).Where("name = ?", e.Settings["space"]).Scan(ctx); err != nil {
-		return rows.Failed(ctx, "read the spaces", err)
-	}
-	s.Active.Store(s.meaning(TablesOf(e.Version, found), s.embedderOf(found)))
 	return nil
 }
 
@@ -89,21 +99,14 @@ func (s *Models) Refresh(ctx context.Context) error {
 }
 
 // Incomplete says that items of a tenant have no vector, because their texts are in quarantine; empty if all have one.
-func (s *Models) Incomplete(tenant string) string {
-	missing := (*s.missing.Load())[tenant]
-	if missing == 0 {
-		return ""
-	}
-	return fmt.Sprintf("some items (%d) have no vector of %s: annals doctor names them", missing,
-		s.Active.Load().Embedder.Name())
-}
+func (s *Models) Incomplete(tenant string) string { return (*s.missing.Load())[tenant] }
 
 // meaning is the projection of a version, always the same one.
 func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[t.version] == nil {
-		s.known[t.version] = newMeaning(s.catalogue, t, e)
+		s.known[t.version] = newMeaning(s.catalogue, t, e, s.memory, &s.asked)
 	}
 	return s.known[t.version]
 }
@@ -118,12 +121,20 @@ func (s *Models) embedderOf(found Model) embedding.Embedder {
 	return embedding.Unconfigured{Space: found.Name, Length: found.Dims}
 }
 
-// Meanings are the projections of vectors that this process keeps up to date: that of the configured embedder, and
-// that of the active model if it is configured, too.
+// Read are the projections whose vectors searches read, the built-in one first.
+func (s *Models) Read() []*Projection {
+	if active := s.Active.Load(); active != s.Builtin {
+		return []*Projection{s.Builtin, active}
+	}
+	return []*Projection{s.Builtin}
+}
+
+// Meanings are the projections of vectors that this process keeps up to date: those that searches read, unless no
+// setting says how to reach the model, and that of the configured embedder.
 func (s *Models) Meanings() []*Projection {
-	list := []*Projection{s.Configured}
-	if read := s.Active.Load(); read != s.Configured && read.reachable() {
-		list = append(list, read)
+	list := slices.DeleteFunc(s.Read(), func(m *Projection) bool { return !m.reachable() })
+	if !slices.Contains(list, s.Configured) {
+		list = append(list, s.Configured)
 	}
 	return list
 }
@@ -147,9 +158,20 @@ func (s *Models) FollowMeaning(router *message.Router, followers *follow.Followe
 // MaintainModels switches searches to the configured model when it has every vector, and then stops updating the
 // previous one. It runs until ctx ends. It first reads sketches into memory, so that the first search need not wait.
 func (s *Models) MaintainModels(ctx context.Context) {
-	m := s.Active.Load()
-	if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
-		s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
+	err := s.catalogue.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := catalogue.LockCatalogue(ctx, s.catalogue.DB.Engine, tx); err != nil {
+			return err
+		}
+		configured, builtin := s.Configured.Tables.version, s.Builtin.Tables.version
+		return offer(ctx, tx, configured, builtin, true, database.At(s.catalogue.Now()))
+	})
+	if err != nil && ctx.Err() == nil {
+		s.catalogue.Log.WarnContext(ctx, "the embedding model is not offered; restart to repeat it", "error", err)
+	}
+	for _, m := range s.Read() {
+		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
+			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
+		}
 	}
 	var behind catchUpProbe
 	for {
@@ -183,7 +205,7 @@ func (s *Models) maintainModels(ctx context.Context, behind *catchUpProbe) error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.known {
-		if m != s.Configured && m != s.Active.Load() && m.leave() {
+		if m != s.Builtin && m != s.Configured && m != s.Active.Load() && m.leave() {
 			delete(s.known, m.Tables.version)
 		}
 	}
@@ -208,7 +230,7 @@ func (s *Models) switchTo(ctx context.Context, m *Projection) error {
 		if e.State != catalogue.StateCatching {
 			return fmt.Errorf("version %d of meaning is %s: %w", e.Version, e.State, catalogue.ErrMoved)
 		}
-		return activate(ctx, tx, e, database.At(p.Now()))
+		return activate(ctx, tx, e.Version, s.Builtin.Tables.version, database.At(p.Now()))
 	})
 	if errors.Is(err, catalogue.ErrMoved) {
 		return nil

@@ -1,10 +1,12 @@
 package vectors_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 
 func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 	t.Parallel()
-	const small, large = "openai:small:96", "openai:large:160"
+	const builtin, small, large = "builtin-2 ready", "openai:small:96", "openai:large:160"
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		e := newEndpoint(t)
 		before, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "small")})
@@ -48,10 +50,10 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		during.Until("the large model has answered what it does", func() bool { return len(e.times("large")) >= 12 })
 		during.Remember("fresh", "what came while a freshly model was number99", "team:pay")
 		during.Until("what is new has a vector of the small model, too", func() bool {
-			return during.Search(domain.Search{Text: "freshly number99"}).Hits[0].Semantic > 0
+			return during.Search(domain.Search{Text: "freshly number99"}).Hits[0].Model > 0
 		})
 		asked(during, 4, small)
-		Equal(t, during.Spaces(), []string{small + " active", large + " catching_up"},
+		Equal(t, during.Spaces(), []string{builtin, small + " active", large + " catching_up"},
 			"meanwhile the spaces are (-got +want)")
 		stop()
 
@@ -66,10 +68,11 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 				t.Errorf("the large model was asked %d times for %q", times, text)
 			}
 		}
-		Equal(t, after.Spaces(), []string{large + " active", small + " retired"}, "afterwards the spaces are (-got +want)")
+		Equal(t, after.Spaces(), []string{builtin, large + " active", small + " retired"},
+			"afterwards the spaces are (-got +want)")
 		after.Remember("later", "what came later number100", "team:pay")
 		after.Until("what is new has a vector of the large model", func() bool {
-			return after.Search(domain.Search{Text: "later number100"}).Hits[0].Semantic > 0
+			return after.Search(domain.Search{Text: "later number100"}).Hits[0].Model > 0
 		})
 		stop()
 
@@ -91,7 +94,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 		if err := rebuilds.Retire(t.Context(), "meaning"); !errors.Is(err, domain.ErrNotFound) {
 			t.Errorf("retiring again: got %v", err)
 		}
-		Equal(t, back.Spaces(), []string{small + " active"}, "afterwards the spaces are (-got +want)")
+		Equal(t, back.Spaces(), []string{builtin, small + " active"}, "afterwards the spaces are (-got +want)")
 		asked(back, 9, small)
 		stop()
 		later := NewWorld(t, db, projections.Settings{
@@ -99,7 +102,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 			Now:      func() time.Time { return time.Now().Add(time.Hour) },
 		})
 		NoError(t, later.Base.Models.DropRetired(t.Context()))
-		for _, table := range []string{"meaning_2", "vectors_2"} {
+		for _, table := range []string{"meaning_3", "vectors_3"} {
 			if _, err := db.ExecContext(t.Context(), "SELECT count(*) FROM "+table); err == nil {
 				t.Errorf("%s is still there", table)
 			}
@@ -112,7 +115,7 @@ func TestAnotherModelTakesOverWhenItKnowsEverything(t *testing.T) {
 	})
 }
 
-// Without a word about the model before, words answer alone until the new one is complete, and say so.
+// Without a word about the model before, answers do without one until the new one is complete, and say so.
 func TestAModelThatNoSettingNamesAnswersNoQuestions(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -125,10 +128,37 @@ func TestAModelThatNoSettingNamesAnswersNoQuestions(t *testing.T) {
 		w, _ := Served(t, db, projections.Settings{Embedder: e.model(t, "large")})
 		answer := w.Search(domain.Search{Text: "backoff"})
 		if answer.Degraded == "" || answer.Embedder != "openai:small:96" || len(answer.Hits) != 1 {
-			t.Errorf("got %+v, want words alone", answer)
+			t.Errorf("got %+v, want an answer without it", answer)
 		}
 		e.answers("large", -1)
 		w.Until("the new model answers", func() bool { return w.Search(domain.Search{Text: "backoff"}).Degraded == "" })
+	})
+}
+
+// What was just remembered is found by words and the built-in vectors while the model is silent. Without the model, a
+// server gives it up; a command that does not serve leaves it.
+func TestNothingWaitsForTheModel(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		e := newEndpoint(t)
+		e.answers("small", 0)
+		w, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "small")})
+		last := w.Remember("upgrade", "the Kubernetes upgrade is in May", "team:pay")
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		NoError(t, w.Reader().Await(ctx, w.By.Tenant, last.Position, true))
+		s := Must(domain.Search{By: w.By, Text: "kuberntes", Vector: make([]float32, 96)}.Complete())(t)
+		s.Vector[0] = 1 // as if the model had embedded the question
+		answer := Must(w.Base.Searcher.Search(t.Context(), s))(t)
+		if len(answer.Hits) != 1 || answer.Hits[0].Semantic == 0 || answer.Hits[0].Model != 0 {
+			t.Errorf("found %+v", answer.Hits)
+		}
+		stop()
+		both := []string{"builtin-2 ready", "openai:small:96 active"}
+		Equal(t, NewWorld(t, db, projections.Settings{}).Spaces(), both, "with a command (-got +want)")
+		again, _ := Served(t, db, projections.Settings{})
+		want := []string{"builtin-2 active", "openai:small:96 retired"}
+		again.Until("the model is given up", func() bool { return slices.Equal(again.Spaces(), want) })
 	})
 }
 
@@ -193,7 +223,7 @@ func TestAChangeOfTheModelThatIsKilledGoesOn(t *testing.T) {
 				for tenant, id := range map[string]string{w.By.Tenant: "item-7", "other": "theirs-7"} {
 					answer := w.In(tenant).Search(domain.Search{Text: "number7", Limit: 3})
 					if answer.Embedder != "openai:large:160" || len(answer.Hits) == 0 || answer.Hits[0].ID != id ||
-						answer.Hits[0].Semantic == 0 {
+						answer.Hits[0].Model == 0 {
 						t.Errorf("%s: got %d hits by %s, want %s by the large model", tenant, len(answer.Hits), answer.Embedder, id)
 					}
 				}
@@ -246,7 +276,7 @@ func changeModelAsChild(t *testing.T, url, endpoint string) {
 		Embedder: modelAt(t, endpoint, "large"), Previous: modelAt(t, endpoint, "small"),
 	}, events.Options{Lease: 300 * time.Millisecond}) // which whoever comes after a kill waits for
 	w.Until("searches are made in the new space", func() bool {
-		return w.Spaces()[0] == "openai:large:160 active" &&
+		return w.Spaces()[1] == "openai:large:160 active" &&
 			w.Lag() == 0
 	})
 	databasetest.Saying(t)("done")

@@ -16,10 +16,10 @@ import (
 func TestMeaningInAnotherFormIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	for change, again := range map[string]bool{
-		"ALTER TABLE meaning_1 DROP COLUMN sketch":                     false,
-		"ALTER TABLE meaning_1 ADD COLUMN mood text":                   false,
-		"ALTER TABLE vectors_1 RENAME COLUMN vector TO representation": true,
-		"DROP TABLE vectors_1":                                         true,
+		"ALTER TABLE meaning_2 DROP COLUMN sketch":                     false,
+		"ALTER TABLE meaning_2 ADD COLUMN mood text":                   false,
+		"ALTER TABLE vectors_2 RENAME COLUMN vector TO representation": true,
+		"DROP TABLE vectors_2":                                         true,
 	} {
 		databasetest.Each(t, func(t *testing.T, db *database.DB) {
 			e := newEndpoint(t)
@@ -33,13 +33,13 @@ func TestMeaningInAnotherFormIsMadeAgain(t *testing.T) {
 			hit := func() domain.Hit { return w.Search(domain.Search{Text: "backoff"}).Hits[0].Hit }
 			Equal(t, hit().ID, "item", "found at once")
 			w.Remember("later", "wait and try once more", "team:pay")
-			w.Until("the item is found by meaning", func() bool { return hit().Semantic > 0 })
+			w.Until("the item is found by meaning", func() bool { return hit().Model > 0 })
 			for text, times := range e.times("small") {
 				if strings.Contains(text, "retry") && times > 1 != again {
 					t.Errorf("%s: the model was asked %d times for %q", change, times, text)
 				}
 			}
-			Equal(t, w.Spaces(), []string{"openai:small:96 active"}, "spaces (-got +want)")
+			Equal(t, w.Spaces(), []string{"builtin-2 ready", "openai:small:96 active"}, "spaces (-got +want)")
 			Equal(t, NewWorld(t, db, settings).Spaces(), w.Spaces(), "spaces of the next start (-got +want)")
 		})
 	}

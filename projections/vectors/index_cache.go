@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/projections/embedding"
 )
-
-// sketchBudget is how many bytes of sketches a process keeps in memory.
-const sketchBudget = 512 << 20
 
 // IndexCache keeps vector indexes in memory, by tenant. Beyond the budget it evicts those that were searched least
 // recently; a search loads them again. The one searched last stays, whatever its size. It is safe for concurrent use.
 type IndexCache struct {
-	budget int
+	budget  int
+	evicted atomic.Bool // not everything fits
 
 	mu          sync.Mutex
 	Tenants     map[string]*VectorIndex
@@ -24,6 +26,16 @@ type IndexCache struct {
 
 func NewIndexCache(budget int) *IndexCache {
 	return &IndexCache{budget: budget, Tenants: map[string]*VectorIndex{}}
+}
+
+// describe adds to the settings how many pieces with vectors of so many dimensions fit, and whether too many came.
+func (n *IndexCache) describe(dims int, settings map[string]string) {
+	words := embedding.SketchBytes(dims) / 8
+	pieces := n.budget / (bytesPerPiece + 8*(words+prefixLength(words)))
+	settings["sketch_memory"] = fmt.Sprintf("%d MB for %s pieces", n.budget>>20, humanize.Comma(int64(pieces)))
+	if n.evicted.Load() {
+		settings["sketches_evicted"] = "since the server started"
+	}
 }
 
 // load returns a tenant's index. It reads it if it is not in memory, and goes on if the caller leaves: otherwise a
@@ -103,6 +115,7 @@ func (n *IndexCache) resize(tenant string, l *VectorIndex) {
 	}
 	n.bytes += bytes - l.Bytes
 	l.Bytes = bytes
+	n.evicted.Store(n.evicted.Load() || n.bytes > n.budget)
 	for n.bytes > n.budget && len(n.Tenants) > 1 {
 		oldest := tenant
 		for name, other := range n.Tenants {

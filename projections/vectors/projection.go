@@ -6,13 +6,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/pgvector/pgvector-go"
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
@@ -33,14 +36,15 @@ type Projection struct {
 	Embedder  embedding.Embedder
 	Cache     *IndexCache
 	analyzer  *analyzer
+	asked     *atomic.Int64    // when somebody searched last, in nanoseconds since 1970, by any model
 	follower  *message.Handler // nil while it follows no log
 	following <-chan struct{}  // closed when the follower can be stopped, which is later than it says itself
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
-func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder) *Projection {
+func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder, sketchMemory int, asked *atomic.Int64) *Projection {
 	return &Projection{
-		catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchBudget),
+		asked: asked, catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchMemory),
 		analyzer: &analyzer{catalogue: c},
 	}
 }
@@ -138,6 +142,7 @@ func (m *Projection) Prepare(ctx context.Context, page follow.Page) (follow.Chan
 	if err != nil {
 		return nil, rows.Failed(ctx, "read what to embed", err)
 	}
+	e.pieces = slices.DeleteFunc(e.pieces, func(p Piece) bool { return !embedding.Reads(ctx, m.Embedder, p.text) })
 	e.vectors, e.fresh, err = m.vectors(ctx, e.tenant, e.pieces, mark)
 	return e, err
 }
@@ -188,7 +193,7 @@ func (m *Projection) vectors(
 	}
 	for {
 		request := embedding.Request(m.Embedder, texts)
-		made, err := m.Embedder.Embed(ctx, request, embedding.Document)
+		made, err := m.embed(ctx, request)
 		if errors.Is(err, embedding.ErrText) || m.isOfTexts(ctx, err) {
 			return nil, nil, fmt.Errorf("embed %d texts, while the model takes others: %w", len(texts), err)
 		}
@@ -206,6 +211,37 @@ func (m *Projection) vectors(
 		}
 		texts, fresh = texts[len(request):], fresh[len(request):]
 	}
+}
+
+// searchPause is how long after a search other processors stay free for the next one.
+const searchPause = time.Second
+
+// embed embeds texts. An embedder of this machine embeds them on all processors while nobody searches, and on one
+// otherwise.
+func (m *Projection) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if !embedding.IsLocal(m.Embedder) {
+		return m.Embedder.Embed(ctx, texts, embedding.Document)
+	}
+	made := make([][]float32, len(texts))
+	var next atomic.Int64
+	work, ctx := errgroup.WithContext(ctx)
+	for worker := range min(runtime.GOMAXPROCS(0), len(texts)) {
+		work.Go(func() error {
+			for worker == 0 || time.Since(time.Unix(0, m.asked.Load())) > searchPause {
+				i := int(next.Add(1)) - 1
+				if i >= len(texts) {
+					break
+				}
+				one, err := m.Embedder.Embed(ctx, texts[i:i+1], embedding.Document)
+				if err != nil {
+					return err
+				}
+				made[i] = one[0]
+			}
+			return nil
+		})
+	}
+	return made, work.Wait()
 }
 
 // isOfTexts tells whether texts make the model fail: it takes another text. The follower then looks for the text.

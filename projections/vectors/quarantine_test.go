@@ -21,7 +21,7 @@ func TestATextThatBreaksTheModelStopsNoOther(t *testing.T) {
 		reads(w, 5)
 		s := domain.Search{Text: "water it"}
 		w.Until("searches say it", func() bool { return w.Search(s).Degraded != "" })
-		for _, q := range Must(w.Followers.Quarantined(t.Context(), "meaning_1", w.By.Tenant))(t) {
+		for _, q := range Must(w.Followers.Quarantined(t.Context(), "meaning_2", w.By.Tenant))(t) {
 			if q.Stream != "knowledge:item-1" && q.Stream != "knowledge:item-3" || q.Attempts != 3 {
 				t.Errorf("in quarantine: %+v", q)
 			}
@@ -29,7 +29,7 @@ func TestATextThatBreaksTheModelStopsNoOther(t *testing.T) {
 		for question, semantic := range map[string]int{"water it": 3, "what breaks it": 0} {
 			answer := w.Search(domain.Search{Text: question, MinScore: new(float64)})
 			for _, hit := range answer.Hits {
-				if hit.Semantic != 0 {
+				if hit.Model != 0 {
 					semantic--
 				}
 			}

@@ -32,10 +32,13 @@ func NewSketchIndex() *SketchIndex {
 	return &SketchIndex{last: map[int64]uint32{}, scopes: map[uint64]*roaring.Bitmap{}}
 }
 
+// bytesPerPiece is about how much memory a piece takes besides its sketch.
+const bytesPerPiece = 8 + len(Hash{}) + 4 + 32
+
 // bytes is about how much memory the index takes.
 func (s *SketchIndex) bytes() int {
-	const perPiece, perScope = 8 + len(Hash{}) + 4 + 32, 200
-	all := cap(s.numbers)*perPiece + (cap(s.bits)+cap(s.prefixes))*8
+	const perScope = 200
+	all := cap(s.numbers)*bytesPerPiece + (cap(s.bits)+cap(s.prefixes))*8
 	for _, places := range s.scopes {
 		all += perScope + int(places.GetSizeInBytes())
 	}
@@ -139,8 +142,10 @@ func (s *SketchIndex) remove(numbers []int64) (gone []Hash) {
 const prefixWords = 8
 
 // prefixLength is how many words of each sketch prefixes has; 0 for short sketches.
-func (s *SketchIndex) prefixLength() int {
-	if s.width < 2*prefixWords {
+func (s *SketchIndex) prefixLength() int { return prefixLength(s.width) }
+
+func prefixLength(width int) int {
+	if width < 2*prefixWords {
 		return 0
 	}
 	return prefixWords

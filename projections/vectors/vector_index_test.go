@@ -189,6 +189,17 @@ func tenantsInMemory(w *World) (tenants []string) {
 	return tenants
 }
 
+// sketchMemory are how many sketches fit, and since when there are more, as an operator is told.
+func sketchMemory(w *World) []string {
+	w.T.Helper()
+	for _, s := range Must(w.Reader().Status(w.T.Context(), "acme"))(w.T) {
+		if s.Name == "meaning" {
+			return []string{s.Settings["sketch_memory"], s.Settings["sketches_evicted"]}
+		}
+	}
+	return nil
+}
+
 func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, databasetest.Migrated(t, database.SQLite))
@@ -211,6 +222,13 @@ func TestOnlySomeTenantsSketchesAreKeptInMemory(t *testing.T) {
 		ask(tenant)
 	}
 	Equal(t, tenantsInMemory(w), []string{"acme", "coil"}, "kept (-got +want)")
+	rememberSketches(w, 256<<20)
+	Equal(t, sketchMemory(w), []string{"256 MB for 1,917,396 pieces", ""}, "while all fit (-got +want)")
+	rememberSketches(w, 1)
+	ask("acme")
+	Equal(t, sketchMemory(w), []string{"0 MB for 0 pieces", "since the server started"}, "when they do not (-got +want)")
+	rememberSketches(w, 2*sketchesOf(w, "acme"))
+	ask("acme")
 
 	// One that is not kept learns from the database what it missed, one that is kept learns at once.
 	for _, tenant := range []string{"bolt", "acme"} {

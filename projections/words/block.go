@@ -141,26 +141,34 @@ type posting struct {
 	words int
 }
 
-// nextPosting reads a posting after the one at low, and returns what follows; false at the end or at an error.
-func nextPosting(data []byte, low int) (p posting, rest []byte, ok bool) {
-	distance, n := binary.Uvarint(data)
-	if n <= 0 {
-		return p, nil, false
-	}
-	p.low, p.count, data = low+int(distance>>1), 1, data[n:]
-	if distance&1 == 1 {
-		count, n := binary.Uvarint(data)
-		if n <= 0 {
-			return p, nil, false
+// nextPosting reads the posting at a place, after one of the item at low, and returns the place that follows; false at
+// the end or at an error.
+func nextPosting(data []byte, at, low int) (p posting, next int, ok bool) {
+	if rest := data[at:]; len(rest) > 2 && rest[0]|rest[1]|rest[2] < 0x80 { // numbers of a byte, as most are
+		if p.low = low + int(rest[0]>>1); rest[0]&1 == 1 {
+			p.count, p.words, next = int(rest[1]), int(rest[2]), at+3
+		} else {
+			p.count, p.words, next = 1, int(rest[1]), at+2
 		}
-		p.count, data = int(count), data[n:]
+		return p, next, p.count > 0 && p.low < 1<<blockBits
 	}
-	words, n := binary.Uvarint(data)
-	if n <= 0 || p.low >= 1<<blockBits {
-		return p, nil, false
+	return longPosting(data, at, low)
+}
+
+// longPosting is nextPosting for any numbers.
+func longPosting(data []byte, at, low int) (p posting, next int, ok bool) {
+	ok = true
+	number := func() int {
+		value, n := binary.Uvarint(data[at:])
+		at, ok = at+max(n, 0), ok && n > 0
+		return int(value)
 	}
-	p.words = int(words)
-	return p, data[n:], true
+	distance := number()
+	if p.low, p.count = low+distance>>1, 1; distance&1 == 1 {
+		p.count = number()
+	}
+	p.words = number()
+	return p, at, ok && p.count > 0 && p.low < 1<<blockBits
 }
 
 // leastPosting is the least size of a posting in bytes.
@@ -170,10 +178,9 @@ var errPostings = errors.New("a block of the index of words cannot be read")
 
 // eachPosting passes the postings of a row in the order of their numbers.
 func eachPosting(data []byte, yield func(posting)) error {
-	p := posting{low: -1}
-	for len(data) > 0 {
-		var ok bool
-		if p, data, ok = nextPosting(data, p.low); !ok {
+	p, ok := posting{low: -1}, true
+	for at := 0; at < len(data); {
+		if p, at, ok = nextPosting(data, at, p.low); !ok {
 			return errPostings
 		}
 		yield(p)
@@ -181,17 +188,23 @@ func eachPosting(data []byte, yield func(posting)) error {
 	return nil
 }
 
+// appendPosting writes a posting after the one of the item at last.
+func appendPosting(data []byte, last int, p posting) []byte {
+	distance := uint64(p.low-last) << 1
+	if p.count == 1 {
+		data = binary.AppendUvarint(data, distance)
+	} else {
+		data = binary.AppendUvarint(binary.AppendUvarint(data, distance|1), uint64(p.count))
+	}
+	return binary.AppendUvarint(data, uint64(p.words))
+}
+
 func editedPostings(data []byte, edits []edit) ([]byte, error) {
 	changed := make([]byte, 0, len(data)+4*len(edits))
 	last := -1
 	add := func(p posting) {
-		distance := uint64(p.low-last) << 1
-		if last = p.low; p.count == 1 {
-			changed = binary.AppendUvarint(changed, distance)
-		} else {
-			changed = binary.AppendUvarint(binary.AppendUvarint(changed, distance|1), uint64(p.count))
-		}
-		changed = binary.AppendUvarint(changed, uint64(p.words))
+		changed = appendPosting(changed, last, p)
+		last = p.low
 	}
 	apply := func(through int) {
 		for ; len(edits) > 0 && int(edits[0].low) <= through; edits = edits[1:] {

@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
-	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/uptrace/bun"
@@ -17,159 +15,102 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// reading is what a search reads of the index, and how it counts that.
-type reading struct {
-	*Matches
-	groups   Groups
-	audience []place // each item of the audience is in one of these at least
-	tiers    []place // the sets that tell an item's tier, the farthest first
-
-	seen, listed, words int64 // items of the audience, and their lengths; each scope lists its items
-}
-
-// place is a set of a tier.
-type place struct {
-	key  uint64
-	tier domain.Tier
-}
-
 // read finds the items that have any of the terms. It reads blocks and the items that changed since in one statement:
 // between two, an item could move to the blocks, and the search would miss it.
 func (p Index) read(
 	ctx context.Context, tenant string, groups Groups, audience domain.Audience, m *Matches,
 ) (Size, error) {
-	r := reading{Matches: m, groups: groups}
-	if audience.Everything {
-		r.audience = []place{{rows.OfAll, domain.TierPublic}}
-		for tier := domain.TierPublic; tier > 0; tier-- {
-			r.tiers = append(r.tiers, place{rows.OfTier | uint64(tier), tier})
-		}
-	} else {
-		for _, scope := range audience.Scopes {
-			r.audience = append(r.audience, place{SetOf(rows.OfScope, scope), scope.Tier()})
-		}
-		r.tiers = slices.Clone(r.audience)
-		slices.SortFunc(r.tiers, func(a, b place) int { return int(b.tier) - int(a.tier) })
+	seen := scopesOf(audience)
+	keys := slices.Concat(m.hashes, seen.counted, slices.Concat(seen.tiers[:]...), groups.keys())
+	if m.id > 0 {
+		keys = append(keys, m.id)
 	}
-	keys := append(slices.Clone(r.hashes), r.id)
-	for _, place := range slices.Concat(r.audience, r.tiers) {
-		keys = append(keys, place.key)
-	}
-	blocks, err := p.blocks(ctx, tenant, append(keys, groups.keys()...), SetsOfGroups)
+	blocks, err := p.blocks(ctx, tenant, keys, SetsOfGroups)
 	if err != nil {
 		return Size{}, err
 	}
-	room := rooms.Get().(*room)
-	defer rooms.Put(room)
+	return m.match(blocks, seen, groups)
+}
+
+// seen are the sets of an audience.
+type seen struct {
+	counted []uint64               // each item of the audience is in one of these at least
+	tiers   [domain.Tiers][]uint64 // the sets that tell an item's tier, the nearest first
+}
+
+func scopesOf(audience domain.Audience) (s seen) {
+	if audience.Everything {
+		s.counted = []uint64{rows.OfAll}
+		for i := range s.tiers {
+			s.tiers[i] = []uint64{rows.OfTier | uint64(i+1)}
+		}
+	}
+	for _, scope := range audience.Scopes {
+		key, tier := SetOf(rows.OfScope, scope), scope.Tier()-1
+		s.counted, s.tiers[tier] = append(s.counted, key), append(s.tiers[tier], key)
+	}
+	return s
+}
+
+// match counts the audience's items in blocks, and finds those that have any of the terms and pass the filter.
+func (m *Matches) match(blocks map[int64]*block, by seen, groups Groups) (Size, error) {
+	var items, listed, words int64 // each scope lists its items
 	for _, number := range slices.Sorted(maps.Keys(blocks)) {
-		if err := r.match(number, blocks[number], room); err != nil {
+		b := blocks[number]
+		for _, key := range by.counted {
+			if s := b.sets[key]; s != nil {
+				listed, words = listed+int64(s.GetCardinality()), words+s.words
+			}
+		}
+		items += int64(b.inAny(by.counted).GetCardinality())
+		if err := m.add(number, b, by, groups); err != nil {
 			return Size{}, err
 		}
 	}
-	return Size{int(r.seen), float64(r.words) / float64(max(1, r.listed))}, nil
+	return Size{int(items), float64(words) / float64(max(1, listed))}, nil
 }
 
-// room is memory for the items of a block, by their number in it.
-type room struct {
-	tier    [1 << blockBits]uint8 // of an item of the audience; 0 for others
-	words   [1 << blockBits]int32
-	index   [1 << blockBits]int32
-	changed [1 << blockBits]bool
-	passing [1 << blockBits]bool
-	matched [1 << blockBits / 64]uint64 // a bit per item
-}
-
-var rooms = sync.Pool{New: func() any { return new(room) }}
-
-// match counts the audience's items in a block, and finds those that have any of the terms and pass the filter.
-func (r *reading) match(number int64, b *block, in *room) error {
-	clear(in.tier[:])
-	clear(in.passing[:])
-	clear(in.changed[:])
-	clear(in.matched[:])
-	for _, place := range r.tiers {
-		if s := b.sets[place.key]; s != nil {
-			each(s.Bitmap, func(low uint32) { in.tier[low] = uint8(place.tier) })
-		}
+// add counts the terms of a block, and keeps what the search needs of it.
+func (m *Matches) add(number int64, b *block, by seen, groups Groups) (err error) {
+	kept := &matched{number: number, lists: make([]list, len(m.hashes)), changed: map[uint16]*Entry{}}
+	audience, passing := roaring.New(), b.inAll(groups)
+	for i, keys := range by.tiers {
+		nearest := b.inAny(keys)
+		nearest.AndNot(audience)
+		audience.Or(nearest)
+		kept.found[i] = roaring.And(nearest, passing)
 	}
-	each(b.inAll(r.groups), func(low uint32) { in.passing[low] = true })
+	if audience.IsEmpty() {
+		return nil
+	}
+	passing.And(audience)
+	var indexed, may bitset
+	passing.WriteDenseTo(may[:])
+	audience.WriteDenseTo(indexed[:])
 	for _, c := range b.changes {
-		in.changed[uint16(c.number)] = true
+		kept.changed[uint16(c.number)] = c.now
+		indexed.remove(uint16(c.number))
 	}
-	if b.postings[r.id] != nil || len(b.changes) > 0 {
-		each(b.with(r.id), func(low uint32) {
-			if in.passing[low] && in.tier[low] != 0 {
-				r.Named = number<<blockBits | int64(low)
-			}
-		})
-	}
-	most := r.count(b)
-	start := make([]int, len(r.hashes))
-	// add adds an item of the audience that has a term. Its index is known when all items of the block are.
-	add := func(term int, p posting) {
-		r.containing[term]++
-		if in.passing[p.low] {
-			in.matched[p.low/64] |= 1 << (p.low % 64)
-			in.words[p.low] = int32(p.words)
-			r.found[term] = append(r.found[term], occurrence{int32(p.low), int32(p.count)})
+	if m.id > 0 {
+		if named := roaring.And(b.with(m.id), passing); !named.IsEmpty() {
+			m.Named = number<<blockBits | int64(named.Minimum())
 		}
 	}
-	for term, hash := range r.hashes {
-		start[term] = len(r.found[term])
-		data, p := b.postings[hash], posting{low: -1}
-		r.found[term] = slices.Grow(r.found[term], min(most, len(data)/leastPosting))
-		for len(data) > 0 {
-			var ok bool
-			if p, data, ok = nextPosting(data, p.low); !ok {
-				return errPostings
-			}
-			if in.tier[p.low] != 0 && !in.changed[p.low] {
-				add(term, p)
-			}
+	most := int(passing.GetCardinality())
+	for i, hash := range m.hashes {
+		var count int
+		if kept.lists[i], count, err = newList(b.postings[hash], &indexed, &may, most); err != nil {
+			return err
 		}
-		for _, c := range b.changes {
-			if low := int(uint16(c.number)); in.tier[low] != 0 {
-				if count := c.now.Count(hash); count > 0 {
-					add(term, posting{low, count, c.now.Words})
-				}
+		m.containing[i] += count
+		for low, now := range kept.changed {
+			if audience.Contains(uint32(low)) && now.Count(hash) > 0 {
+				m.containing[i]++
 			}
 		}
 	}
-	matched := 0
-	for _, some := range in.matched {
-		matched += bits.OnesCount64(some)
-	}
-	r.items = slices.Grow(r.items, matched)
-	for word, some := range in.matched {
-		for ; some != 0; some &= some - 1 {
-			low := 64*word + bits.TrailingZeros64(some)
-			in.index[low] = int32(len(r.items))
-			r.items = append(r.items, scoredItem{
-				number: number<<blockBits | int64(low), words: in.words[low], tier: in.tier[low],
-			})
-		}
-	}
-	for term, found := range r.found {
-		for i := start[term]; i < len(found); i++ {
-			found[i].item = in.index[found[i].item]
-		}
-	}
+	m.blocks = append(m.blocks, kept)
 	return nil
-}
-
-// count counts the audience's items in a block and their words. It returns the number of items.
-func (r *reading) count(b *block) int {
-	var sets []*roaring.Bitmap
-	for _, place := range r.audience {
-		if s := b.sets[place.key]; s != nil {
-			sets = append(sets, s.Bitmap)
-			r.listed += int64(s.GetCardinality())
-			r.words += s.words
-		}
-	}
-	some := int(roaring.FastOr(sets...).GetCardinality())
-	r.seen += int64(some)
-	return some
 }
 
 // each calls yield with every number of a bitmap.

@@ -2,6 +2,7 @@ package words
 
 import (
 	"context"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -35,14 +36,37 @@ func TermsOf(sequences []string) []text.QueryTerm {
 
 // Members are the items with each term, by number; none if they are too many.
 func (m *Matches) Members() [][]int64 {
-	members := make([][]int64, len(m.found))
-	for i, found := range m.found {
-		for _, o := range found {
-			members[i] = append(members[i], m.items[o.item].number)
+	members := make([][]int64, len(m.hashes))
+	for i, hash := range m.hashes {
+		for _, b := range m.blocks {
+			b.each(i, hash, func(low uint16) bool {
+				if b.has(low) {
+					members[i] = append(members[i], b.number<<blockBits|int64(low))
+				}
+				return len(members[i]) <= longestSequence
+			})
 		}
-		if len(members[i]) > longestSequence {
+		if slices.Sort(members[i]); len(members[i]) > longestSequence {
 			members[i] = nil
 		}
 	}
 	return members
+}
+
+// each passes the items of a block that have a term, until yield returns false.
+func (b *matched) each(term int, hash uint64, yield func(low uint16) bool) {
+	if term < len(b.lists) {
+		p := posting{low: -1}
+		for at, data := 0, b.lists[term].data; at < len(data); {
+			p, at, _ = nextPosting(data, at, p.low)
+			if _, changed := b.changed[uint16(p.low)]; !changed && !yield(uint16(p.low)) {
+				return
+			}
+		}
+	}
+	for low, now := range b.changed {
+		if now != nil && now.Count(hash) > 0 && !yield(low) {
+			return
+		}
+	}
 }

@@ -343,15 +343,20 @@ func (b *block) inAll(groups Groups) *roaring.Bitmap {
 			all.AndNot(b.with(keys[0] &^ lacking))
 			continue
 		}
-		var sets []*roaring.Bitmap
-		for _, key := range keys {
-			sets = append(sets, b.with(key))
-		}
-		if either := roaring.FastOr(sets...); all == nil {
+		if either := b.inAny(keys); all == nil {
 			all = either
 		} else {
 			all.And(either)
 		}
 	}
 	return all
+}
+
+// inAny are the items of a block that are in any of some sets.
+func (b *block) inAny(keys []uint64) *roaring.Bitmap {
+	sets := make([]*roaring.Bitmap, len(keys))
+	for i, key := range keys {
+		sets[i] = b.with(key)
+	}
+	return roaring.FastOr(sets...)
 }

@@ -951,6 +951,7 @@ class _Parts(TypedDict):
 
 class Parts(_Parts, total=False):
     confirmed: bool
+    model: float
     overdue: bool
     reasons: List[str]
     semantic_pending: bool

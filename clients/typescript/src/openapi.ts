@@ -935,7 +935,7 @@ export interface components {
         ContextAnswer: {
             /** @description The task, goal or query that it is for. */
             about: string;
-            /** @description Why words stand alone, or that some items have no vector; missing when meaning took part for all. */
+            /** @description Why the embedding model took no part, or that some items have no vector; missing when it took part for all. */
             degraded?: string;
             /** Format: int64 */
             hint_tokens: number;
@@ -2271,6 +2271,11 @@ export interface components {
              * @description Words.
              */
             lexical: number;
+            /**
+             * Format: double
+             * @description What the configured embedding model says, which is part of meaning; missing without such a model, or while it has no vector of the item.
+             */
+            model?: number;
             /** @description Its verification is overdue: the weight is multiplied by 0.9. */
             overdue?: boolean;
             /** @description With explain: what raised the score beyond its own text. */
@@ -2400,7 +2405,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description active is read; standby was active before, and is written so that going back loses nothing.
+             * @description active is read, and beside it the built-in vectors of meaning, which are ready; standby was active before, and is written so that going back loses nothing.
              * @enum {string}
              */
             state: "building" | "catching_up" | "verifying" | "ready" | "active" | "standby" | "retired" | "failed";
@@ -3006,9 +3011,9 @@ export interface components {
             visibility?: "private" | "shared" | "org" | "public";
         };
         SearchAnswer: {
-            /** @description Why words stand alone, or that some items have no vector; missing when meaning took part for all. */
+            /** @description Why the embedding model took no part, or that some items have no vector; missing when it took part for all. */
             degraded?: string;
-            /** @description The vector space that meaning was compared in. */
+            /** @description The vector space of the configured embedding model, beside which the built-in one is always compared. */
             embedder: string;
             /** @description When asked for, or when there are no hits. */
             explain?: components["schemas"]["Explanation"];

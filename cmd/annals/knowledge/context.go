@@ -91,6 +91,6 @@ func printBriefing(c *terminal.Console, a api.ContextAnswer, hints bool) {
 	}
 	_, _ = fmt.Fprint(c.Out, text) // [terminal.Console.End] reports a failed write
 	if a.Degraded != "" {
-		c.Note("found by words alone: %s", a.Degraded)
+		c.Note("incomplete: %s", a.Degraded)
 	}
 }

@@ -115,7 +115,7 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		c.Note("weak: this may not be about it; --min-score 0 shows more")
 	}
 	if a.Degraded != "" {
-		c.Note("found by words alone: %s", a.Degraded)
+		c.Note("incomplete: %s", a.Degraded)
 	}
 	if a.Warning != "" {
 		c.Note("%s", a.Warning)
@@ -202,8 +202,11 @@ func whyNothing(a api.SearchAnswer) string {
 // howScored explains the score and the rank of a hit.
 func howScored(h api.Hit) string {
 	meaning := fmt.Sprintf("meaning %.2f", h.Parts.Semantic)
-	if h.Parts.Pending {
+	switch {
+	case h.Parts.Pending:
 		meaning = "meaning not computed yet"
+	case h.Parts.Model > 0:
+		meaning += fmt.Sprintf(" (model %.2f)", h.Parts.Model)
 	}
 	words := fmt.Sprintf("words %.2f", h.Parts.Lexical)
 	factor := ""

@@ -20,6 +20,7 @@ import (
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/vectors"
 )
 
 // examined are the server that a command examines, and what a server would find here.
@@ -227,7 +228,7 @@ func (e *examination) projections() {
 		case p.Name == "meaning" && p.State == "retired":
 			e.note("model before", fine, "annals rebuild meaning --retire drops them",
 				"the vectors of %s are kept: going back to it costs only what came since", space)
-		case p.State == "active":
+		case p.State == "active", p.State == "ready" && p.Name == "meaning":
 			e.projection(p)
 		}
 	}
@@ -248,7 +249,7 @@ func (e *examination) projection(p client.Projection) {
 			fix = "if the log is as it should be: annals replay " + p.Name
 		}
 		e.note(check, broken, fix, "has halted: %s", p.Error)
-	case strings.HasPrefix(p.Error, "words answer alone"):
+	case strings.HasPrefix(p.Error, vectors.NotAsked):
 		e.note(check, warned,
 			"repair that; while models change, wait until the other one has caught up, or name this one: "+
 				"ANNALS_EMBEDDING_PREVIOUS_MODEL", "%s: %s",
@@ -272,6 +273,9 @@ func (e *examination) projection(p client.Projection) {
 		e.note(check, warned, "annals quarantine list --projection "+p.Name+" says which and why",
 			"%s in quarantine%s: what comes to them is not taken in",
 			terminal.Several(int(p.Quarantined), "stream"), e.quarantined(p.Name))
+	case p.Settings["sketches_evicted"] != "":
+		e.note(check, warned, "raise ANNALS_SKETCH_MEMORY, and restart the server: some searches read sketches first",
+			"sketches take more than %s, %s", p.Settings["sketch_memory"], p.Settings["sketches_evicted"])
 	case p.Unindexed > many:
 		e.note(check, warned, "wait, it happens by itself",
 			"the words of some %s items are not indexed yet: searches are slow until then",
@@ -282,7 +286,8 @@ func (e *examination) projection(p client.Projection) {
 	case p.LagSeconds > late:
 		e.note(check, warned, "wait; it catches up by itself", "%s, %.0f s; %s works on it", behind, p.LagSeconds, p.Holder)
 	default:
-		e.note(check, fine, "", "%s", terminal.Joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, space))
+		e.note(check, fine, "", "%s", terminal.Joined(" · ", fmt.Sprintf("version %d %s", p.Version, p.State), behind, space,
+			p.Settings["sketch_memory"]))
 	}
 }
 
@@ -391,7 +396,7 @@ func (e *examination) search() {
 	case err != nil:
 		e.failed("search", err)
 	case found.Degraded != "":
-		e.note("search", warned, "see that the embedding model answers", "by words alone: %s", found.Degraded)
+		e.note("search", warned, "see that the embedding model answers", "incomplete: %s", found.Degraded)
 	default:
 		e.note("search", fine, "", "by meaning (%s) and by words, in %s", found.Embedder,
 			time.Since(began).Round(time.Millisecond))

@@ -76,6 +76,8 @@ type Config struct {
 
 	limiting // part: quotas
 
+	SketchMemory int64 `group:"limits" env:"ANNALS_SKETCH_MEMORY" default:"512" least:"1" placeholder:"MB"`
+
 	PreStopDelay time.Duration `group:"limits" env:"ANNALS_PRE_STOP_DELAY" default:"0s"`
 
 	ShutdownTimeout time.Duration `group:"limits" env:"ANNALS_SHUTDOWN_TIMEOUT" default:"30s"`

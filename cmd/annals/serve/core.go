@@ -56,7 +56,10 @@ func (c *core) open(ctx context.Context) (err error) {
 		return err
 	}
 	c.knowledge, err = projections.Open(ctx, c.db,
-		projections.Settings{Embedder: c.embedder, Previous: c.previous, Logger: c.logger})
+		projections.Settings{
+			Embedder: c.embedder, Previous: c.previous, Logger: c.logger,
+			SketchMemory: int(min(c.cfg.SketchMemory, 1<<30)) << 20,
+		})
 	if err != nil {
 		return fmt.Errorf("open the projections: %w", err)
 	}

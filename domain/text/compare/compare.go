@@ -164,13 +164,14 @@ func (f features) overlap(g features) overlap {
 // against weighs what is in both items, and what g lacks.
 func (f features) against(g features) (shared, alone float64) {
 	short := len(f.subject)+len(g.subject) <= mostRelated // what follows takes the product of both
+	denied := short && g.deniesAny(f)
 	for name, weight := range f.words {
 		switch other := g.words[name]; {
 		case other > 0:
 			shared += min(weight, other)
 		case !short:
 			alone += weight
-		case f.denies(name, g), slices.ContainsFunc(g.subject, func(other string) bool { return g.denies(other, f) }):
+		case denied, f.denies(name, g):
 			shared += weight / 2
 		case f.bridges(name, g):
 			alone += weight / 4
@@ -210,9 +211,9 @@ func (f features) sameAs(g features) bool {
 
 // within reports whether the other item has all that this one says.
 func (f features) within(g features) bool {
+	denied := g.deniesAny(f)
 	for name, weight := range f.words {
-		if g.words[name] == 0 && weight > mostHarmless && !f.denies(name, g) && !f.bridges(name, g) &&
-			!slices.ContainsFunc(g.subject, func(other string) bool { return g.denies(other, f) }) {
+		if g.words[name] == 0 && weight > mostHarmless && !denied && !f.denies(name, g) && !f.bridges(name, g) {
 			return false
 		}
 	}
@@ -228,9 +229,17 @@ func (f features) within(g features) bool {
 func (f features) denies(name string, g features) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool {
 		bare, is := strings.CutPrefix(name, prefix)
+		if !is || g.words[name] > 0 {
+			return false
+		}
 		bare = cmp.Or(vocabulary()[bare].name, bare)
-		return is && g.words[bare] > 0 && f.words[bare] == 0 && g.words[name] == 0
+		return g.words[bare] > 0 && f.words[bare] == 0
 	})
+}
+
+// deniesAny reports whether a word is the opposite of one that only g has.
+func (f features) deniesAny(g features) bool {
+	return slices.ContainsFunc(f.subject, func(name string) bool { return f.denies(name, g) })
 }
 
 // otherSubject reports whether each item has a name or a place that the other one lacks.

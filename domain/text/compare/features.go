@@ -61,6 +61,16 @@ var opening = text.Expression(`(?i)^(?:What the user prefers|Who the user is|Wha
 // acronym is a name that is another word in lower case.
 var acronym = text.Expression(`\b(?:US|IT|WHO|AM|ME|HE|AS|BE|AT)\b`)
 
+// hasCapitals reports whether a capital of ASCII follows another one.
+func hasCapitals(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if 'A' <= s[i] && s[i] <= 'Z' && 'A' <= s[i-1] && s[i-1] <= 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
 // isUnread reports whether the lexer passes over a letter or a digit.
 func isUnread(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r)) && !unicode.Is(unicode.Han, r)
@@ -69,7 +79,7 @@ func isUnread(r rune) bool {
 func featuresOf(item Item) features {
 	original := opening().ReplaceAllString(norm.NFKC.String(item.Task+"\n"+item.Content), "")
 	plain := strings.ToLower(original)
-	if strings.ToUpper(original) != original { // capitals distinguish what is written with others
+	if hasCapitals(original) && strings.ToUpper(original) != original { // they distinguish what is written with others
 		plain = acronym().ReplaceAllStringFunc(original, func(s string) string { return s + "_" })
 	}
 	plain = strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(plain)), " "), ".。")
