@@ -5,7 +5,7 @@ type Answer struct {
 	Hits     []Found
 	Embedder string // the configured embedding model, or the built-in one
 	Degraded string // why the model took no part, for all items or some; empty if it did
-	Warning  string // how the question was shortened; empty if it was not
+	Warning  string // how the question was shortened and read, where that may surprise
 	MinScore float64
 	Explain  *Explanation // when asked for, or when there are no hits
 }

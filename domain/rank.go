@@ -21,6 +21,7 @@ type Candidate struct {
 	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
 	Beside     string   // the remark next to it that alone has something in common with the question
+	Named      bool     // the question is its id
 	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
@@ -47,7 +48,8 @@ const (
 // Weight is how much a hit counts: its score, discounted by up to a half for lack of confidence.
 func Weight(score, confidence float64) float64 { return score * (0.5 + 0.5*confidence) }
 
-// Rank is the specification of search order. It drops candidates outside the audience or below minScore.
+// Rank is the specification of search order. It drops candidates outside the audience or below minScore. An item whose
+// id is the question comes first.
 //
 // By priority, the best hits (score ≥ [NearTie]) come first. They are ordered by the tier of the nearest scope shared
 // with the audience, then by weight. The rest follow by weight. Without that limit, many notes of the caller that
@@ -67,6 +69,9 @@ func RankInBands(
 ) []Hit {
 	hits := reached(candidates, audience, minScore)
 	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Named != b.Named {
+			return first(a.Named)
+		}
 		return cmp.Or(standing(a, b), cmp.Compare(b.Score, a.Score), byWeight(a, b))
 	})
 	alone := slices.IndexFunc(hits, func(h Hit) bool { return h.Beside != "" })
@@ -110,6 +115,9 @@ const (
 func countSure(hits []Hit, partly bool) int {
 	if len(hits) == 0 {
 		return 0
+	}
+	if hits[0].Named { // which says nothing about the others
+		return 1 + countSure(hits[1:], partly)
 	}
 	best, least := hits[0], shareOther*hits[0].Score
 	if !partly {
@@ -155,13 +163,18 @@ func reached(candidates []Candidate, audience Audience, minScore float64) []Hit 
 func arrange(hits []Hit, audience Audience, order Order, minScore float64) {
 	best := 0.0
 	for _, h := range hits {
-		best = max(best, h.Score)
+		if !h.Named {
+			best = max(best, h.Score)
+		}
 	}
 	threshold := max(minScore, NearTie(best))
 	for i := range hits {
 		hits[i].Best = hits[i].Score >= threshold
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
+		if a.Named != b.Named {
+			return first(a.Named)
+		}
 		if order == ByPriority {
 			if a.Best != b.Best {
 				return first(a.Best)

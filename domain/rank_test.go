@@ -56,6 +56,29 @@ func TestAConfirmationByAVerifierCountsUpToTheScore(t *testing.T) {
 	}
 }
 
+func TestTheItemThatTheQuestionNamesIsSureAndFirst(t *testing.T) {
+	t.Parallel()
+	some := []Candidate{
+		candidate("near", 0.6, "user:alice"), candidate("also", 0.4, "user:alice"), candidate("named", 1, Public),
+	}
+	some[0].Covered, some[2].Named = 0.8, true
+	for _, order := range []Order{ByPriority, ByScore} {
+		hits := RankInBands(some, everyone, order, 0, 10, false)
+		if diff := cmp.Diff(ids(hits), []string{"named", "near", "also"}); diff != "" {
+			t.Errorf("%s: %s", order, diff)
+		}
+		for _, hit := range hits {
+			if hit.Band != Sure {
+				t.Errorf("%s: %s is %s", order, hit.ID, hit.Band)
+			}
+		}
+	}
+	some[0].Score, some[0].Covered = 0.45, 0.1
+	if hits := RankInBands(some, everyone, ByPriority, 0, 10, false); hits[0].Band != Sure || hits[1].Band != Perhaps {
+		t.Errorf("bands are %s and %s", hits[0].Band, hits[1].Band)
+	}
+}
+
 func TestWhatBarelyMatchesHidesNothing(t *testing.T) {
 	t.Parallel()
 	candidates := []Candidate{candidate("team", 0.9, "team:t")}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/annals-kb/annals/domain/text"
 )
 
 // Order says how hits are arranged.
@@ -23,7 +25,7 @@ const (
 type Search struct {
 	By       Principal
 	Text     string
-	Warning  string    // set by Complete: how Text was shortened; empty if it was not
+	Warning  string    // how Text was shortened and read, where that may surprise
 	Vector   []float32 // replaces the embedding of Text; must have the model's dimensions
 	Context  Context
 	Filter   Filter
@@ -99,6 +101,8 @@ type Filter struct {
 	MaxConfidence *float64
 	NoArchives    bool     // leave out archives of sessions: the default of searches
 	PrivateOf     []Entity // leave out what is private to others than these; empty for nothing
+	Phrases       []string // that the text contains, see [text.ReadQuestion]; only searches set these and the next
+	Without       []string // words and phrases that the text does not contain
 }
 
 // Tagged lists the sets of tags that must all match: in their normal form, and values also as they were given, since
@@ -182,6 +186,29 @@ func (s Search) Complete() (Search, error) {
 		return s, err
 	}
 	return s, s.entitled()
+}
+
+// Asked is the search with the quotes and exclusions of its text as conditions of its filter. Once more changes nothing.
+func (s Search) Asked() Search {
+	q := text.ReadQuestion(s.Text)
+	s.Text, s.Filter.Phrases, s.Filter.Without = q.Words, q.Phrases, slices.Concat(s.Filter.Without, q.Without)
+	for _, remark := range q.Remarks {
+		s.Warn(remark)
+	}
+	return s
+}
+
+// WithoutPhrases gives up phrases that nothing contains, and says so.
+func (s *Search) WithoutPhrases() {
+	s.Warn("nothing contains " + text.Quoted(s.Filter.Phrases) + ", so that its words were searched")
+	s.Filter.Phrases = nil
+}
+
+// Warn adds to the warning.
+func (s *Search) Warn(remark string) {
+	if !strings.Contains(s.Warning, remark) {
+		s.Warning = strings.TrimPrefix(s.Warning+"; "+remark, "; ")
+	}
 }
 
 // Validate names every bad field of a filter.

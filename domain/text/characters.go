@@ -55,6 +55,11 @@ func classOf(r rune) class {
 	}
 }
 
+// IsPaired tells whether a letter is of a script without spaces other than Han: pairs of them are compared.
+func IsPaired(r rune) bool {
+	return r >= utf8.RuneSelf && classOf(r) == classDense && !unicode.Is(unicode.Han, r)
+}
+
 // usualHan reports whether r is one of the Han characters of most Chinese text.
 func usualHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
@@ -146,9 +151,20 @@ var ligatures = strings.NewReplacer(
 	"ـ", "", "\u200c", "", "\u200d", "",
 )
 
-// fold converts a word to lower case without accents: "Müller" and "Muller", "ёлка" and "елка" are the same.
-func fold(word string) string {
+// Compose is s in the form NFC, in which a letter and its marks are one character if there is one.
+func Compose(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return norm.NFC.String(s)
+}
+
+// Fold converts a text to lower case without accents: "Müller" and "Muller", "ёлка" and "елка" are the same.
+func Fold(word string) string {
 	word = strings.ToLower(word)
+	if isASCII(word) {
+		return word
+	}
 	var b strings.Builder
 	bare := false
 	for _, r := range norm.NFD.String(word) {

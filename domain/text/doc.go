@@ -6,7 +6,7 @@ package text
 
 // TokenizerVersion is the version of the rules by which Terms splits text. Terms of another version must be computed
 // again: a search compares terms byte for byte.
-const TokenizerVersion = "2"
+const TokenizerVersion = "3"
 
 // MaxTermBytes limits the length of a term.
 const MaxTermBytes = 64

@@ -15,6 +15,18 @@ func Stem(word string) string {
 	return stemSeen(word, seen)
 }
 
+// TermOf is the term of a folded word.
+func TermOf(folded string) string {
+	if isEnglish(folded) {
+		return Stem(folded)
+	}
+	return folded
+}
+
+func isEnglish(folded string) bool {
+	return strings.IndexFunc(folded, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+}
+
 // maxSeen bounds how many stems a tokenizer keeps.
 const maxSeen = 4096
 

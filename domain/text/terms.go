@@ -118,15 +118,16 @@ type Tokenizer struct {
 	Version string
 	Cut     func(s string) (terms []string, words int)
 	Query   func(s string) []QueryTerm
-	// Sequences tells that an item's sequence is one of its terms.
-	Sequences bool
+	// Sequences tells that an item's sequence is one of its terms, and IDs that its id is.
+	Sequences, IDs bool
 }
 
 // Tokenizers lists the tokenizers that an index of words can use, the current one first. Those of the previous
 // release stay in the list, since an index that uses one is still searched and written until it is retired.
 func Tokenizers() []Tokenizer {
 	return []Tokenizer{
-		{Version: TokenizerVersion, Cut: Cut, Query: Query, Sequences: true},
+		{Version: TokenizerVersion, Cut: Cut, Query: Query, Sequences: true, IDs: true},
+		{Version: "2", Cut: Cut, Query: Query, Sequences: true},
 		{Version: "1", Cut: Cut, Query: Query},
 	}
 }

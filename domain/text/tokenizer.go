@@ -249,16 +249,16 @@ func (t *tokenizer) foreign(begin, end int) {
 		return r < utf8.RuneSelf && shapes[r] == joiner
 	})
 	for _, word := range words {
-		switch folded := fold(word); {
+		switch folded := Fold(word); {
 		case folded == "":
-		case strings.IndexFunc(folded, func(r rune) bool { return r < 'a' || r > 'z' }) < 0:
+		case isEnglish(folded):
 			t.word(folded)
 		default:
 			t.exact(folded)
 		}
 	}
 	if len(words) > 1 {
-		t.add(fold(t.source[begin:end]))
+		t.add(Fold(t.source[begin:end]))
 	}
 }
 

@@ -91,7 +91,7 @@ func (t *tokenizer) partEnd(i, end int) int {
 
 func (t *tokenizer) whole(begin, end int) {
 	whole := t.lower[begin:end]
-	if strings.IndexFunc(whole, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+	if isEnglish(whole) {
 		whole = stemSeen(whole, t.stems) // the same as for a writer without capitals
 	}
 	t.add(whole)

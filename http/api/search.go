@@ -65,7 +65,7 @@ type SearchAnswer struct {
 	Items    []Hit        `json:"items" nullable:"false"`
 	Embedder string       `json:"embedder" doc:"The vector space of the configured embedding model, beside which the built-in one is always compared."`
 	Degraded string       `json:"degraded,omitempty" doc:"Why the embedding model took no part, or that some items have no vector; missing when it took part for all."`
-	Warning  string       `json:"warning,omitempty" doc:"How a query of more than 8,000 characters was shortened."`
+	Warning  string       `json:"warning,omitempty" doc:"How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened."`
 	MinScore float64      `json:"min_score"`
 	Weak     bool         `json:"weak,omitempty" doc:"No hit is sure: nobody may have written what the query asks for. The hits are the nearest items."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`

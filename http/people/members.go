@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/visible"
@@ -157,11 +158,11 @@ func (s members) named(
 	if in.Search != "" {
 		page = 500
 	}
-	for searched := strings.ToLower(in.Search); ; {
+	for searched := text.Fold(in.Search); ; {
 		members, err := s.directory.Members(ctx, tenant, in.Kind, after, page)
 		for _, m := range members {
 			after = m.Member
-			if strings.Contains(strings.ToLower(m.Member.ID()+"\n"+m.DisplayName+"\n"+m.UserName), searched) {
+			if strings.Contains(text.Fold(m.Member.ID()+"\n"+m.DisplayName+"\n"+m.UserName), searched) {
 				found = append(found, m)
 			}
 		}

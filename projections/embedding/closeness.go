@@ -31,9 +31,9 @@ type questionWord struct {
 func NewQuestion(s string, rarity func(term string) (idf float64, found bool)) *Question {
 	q := &Question{known: map[string][]float64{}}
 	seen := map[string]bool{}
-	for w := range wordsOf(s) {
+	for w := range wordsOf(text.Compose(s)) {
 		a := questionWord{word: w, meaning: w.lookUp(), weight: 1}
-		if seen[w.text] || !a.hasContent {
+		if seen[w.text] || !a.hasContent || w.pair && utf8.RuneCountInString(w.text) == 1 {
 			continue
 		}
 		seen[w.text] = true
@@ -73,7 +73,7 @@ func (q *Question) Closeness(s string) float64 {
 	}
 	best, count := 0.0, 0
 	before, run := make([]float64, len(q.words)), make([]float64, len(q.words))
-	for w := range wordsOf(s) {
+	for w := range wordsOf(text.Compose(s)) {
 		if count == passageWords {
 			best = max(best, q.covered(before, run))
 			before, run, count = run, before, 0
@@ -97,7 +97,7 @@ func (q *Question) covered(before, run []float64) float64 {
 	sum, least := 0.0, 0.0
 	for i, x := range run {
 		x = max(x, before[i])
-		if x == 1 && !q.words[i].known && !q.words[i].digit && len(q.words[i].text) >= shortestName {
+		if x >= otherMarks && !q.words[i].known && !q.words[i].digit && len(q.words[i].text) >= shortestName {
 			least = namedCoverage
 		}
 		if x > leastSimilar {
@@ -118,6 +118,7 @@ const oneCharacter = 0.4
 
 // Similarities of words that are not the same.
 const (
+	otherMarks = 0.9 // the same letters, but only one has marks: Zürich and Zurich
 	synonymous = 0.7
 	perEdit    = 0.2 // less for each edit between a misspelt word and another one
 )
@@ -133,16 +134,18 @@ func (q *Question) similar(w word) []float64 {
 		a := &q.words[i]
 		similar := 0.0
 		switch {
+		case a.term == m.term && a.isPlain != m.isPlain:
+			similar = otherMarks
 		case a.text == w.text || a.term == m.term:
 			similar = 1
 		case slices.ContainsFunc(a.groups, func(group int) bool { return slices.Contains(m.groups, group) }):
 			similar = synonymous
 		}
-		if similar < 1 && a.known && m.known {
+		if similar < otherMarks && a.known && m.known {
 			similar = max(similar, Cosine(a.vector[:], m.vector[:]))
 		}
 		if a.absent && !a.digit {
-			similar = max(similar, spelling(a.text, w.text))
+			similar = max(similar, spelling(a.folded, m.folded))
 		}
 		if similar > leastSimilar {
 			if all == nil {
@@ -208,7 +211,8 @@ func distance(a, b string, most int) int {
 type word struct {
 	text  string
 	digit bool         // it is a number, or a part of a code
-	han   bool         // it is of a script without spaces
+	han   bool         // it is of Han characters
+	pair  bool         // it is a pair of characters of another script without spaces
 	entry lexicon.Word // of such a word, which is in the lexicon
 }
 
@@ -223,6 +227,8 @@ func (w word) find() (entry lexicon.Word, known bool) {
 // meaning is what the tables have of a word.
 type meaning struct {
 	hasContent bool   // it says what a text is about
+	folded     string // without marks
+	isPlain    bool   // it has no marks
 	term       string // of the index
 	groups     []int  // of synonyms
 	known      bool   // to the lexicon
@@ -244,12 +250,14 @@ func (w word) lookUp() *meaning {
 		return m
 	}
 	w.text = strings.Clone(w.text) // keep no text of an item
-	m = &meaning{hasContent: text.HasContent([]text.QueryTerm{{Term: w.text}}), term: w.text}
-	if w.text[0] < utf8.RuneSelf {
-		m.term = text.Stem(w.text)
-	}
+	m = &meaning{hasContent: text.HasContent([]text.QueryTerm{{Term: w.text}}), folded: text.Fold(w.text)}
+	m.isPlain, m.term = m.folded == w.text, text.TermOf(m.folded)
 	m.groups = synonyms()[m.term]
-	if m.entry, m.known = w.find(); m.known {
+	m.entry, m.known = w.find()
+	if !m.known && !w.han {
+		m.entry, m.known = lexicon.Find(m.folded)
+	}
+	if m.known {
 		m.entry.Vector(&m.vector)
 	}
 	if len(seen) >= maxMeanings {
@@ -259,8 +267,8 @@ func (w word) lookUp() *meaning {
 	return m
 }
 
-// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, Chinese words, and runs
-// of digits.
+// wordsOf cuts a text into its words: runs of letters, the parts of names such as getUserByID, Chinese words, runs of
+// digits, and pairs of characters of other scripts without spaces.
 func wordsOf(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -274,14 +282,14 @@ func wordsOf(s string) iter.Seq[word] {
 	}
 }
 
-// firstWord yields the first word of a run of letters and digits, or the words of Han characters that it begins with. It returns
-// the rest.
+// firstWord yields the first word of a run of letters and digits, or the words or pairs that its first characters
+// without spaces make. It returns the rest.
 func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	end := len(run)
 	var last rune
 	for i, r := range run {
 		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
-			unicode.IsDigit(r) != unicode.IsDigit(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
+			unicode.IsDigit(r) != unicode.IsDigit(last) || text.IsPaired(r) != text.IsPaired(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
 			end = i
 			break
 		}
@@ -292,6 +300,17 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 			if !yield(word{text: entry.String(), han: true, entry: entry}) {
 				return "", false
 			}
+		}
+		return run[end:], true
+	}
+	if text.IsPaired(last) {
+		previous := 0
+		for i, r := range run[:end] {
+			next := i + utf8.RuneLen(r)
+			if (i > 0 || next == end) && !yield(word{text: run[previous:next], pair: true}) {
+				return "", false
+			}
+			previous = i
 		}
 		return run[end:], true
 	}

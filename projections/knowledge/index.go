@@ -48,7 +48,7 @@ const mostTerms = 64
 func (s *Stage) ItemsSaying(t domain.Text, scopes []domain.Scope) (ids []string) {
 	example := &domain.Knowledge{Text: domain.Text{Task: t.Task, Content: t.Content}}
 	by := s.version.Tokenizer
-	by.Sequences = false // items of other sequences may say the same
+	by.Sequences, by.IDs = false, false // items of other sequences may say the same
 	terms := words.ItemTermsOf(by, example).Hashes()
 	numbers, err := words.Rarest(s.ctx, s.tx, s.tables, s.tenant, terms[:min(len(terms), mostTerms)])
 	if err == nil {

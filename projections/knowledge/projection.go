@@ -275,7 +275,7 @@ func (p *Projection) Prepare(command domain.Command) domain.Command {
 	if !ok {
 		return command
 	}
-	item := domain.Knowledge{Text: remember.Knowledge.Text, Source: remember.Knowledge.Source}
+	item := domain.Knowledge{ID: remember.ID, Text: remember.Knowledge.Text, Source: remember.Knowledge.Source}
 	wordings := map[string]words.ItemTerms{}
 	for _, v := range p.catalogue.VersionSet.Load().Versions {
 		if _, cut := wordings[v.Tokenizer.Version]; !cut && !v.Unsupported {

@@ -31,6 +31,7 @@ import (
 // [domain.Search.Complete] must have completed the search. The error matches [domain.ErrUnavailable] if the
 // projection has not reached s.AsOf.
 func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
+	s = s.Asked()
 	answer, err := p.searchWhole(ctx, s)
 	if err != nil {
 		return domain.Answer{}, err
@@ -84,7 +85,7 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 	}
 	last := len(r.models) - 1
 	answer := domain.Answer{
-		Hits: hits, Embedder: r.models[last].Embedder.Name(), Degraded: r.embedded[last].Degraded, Warning: s.Warning,
+		Hits: hits, Embedder: r.models[last].Embedder.Name(), Degraded: r.embedded[last].Degraded, Warning: r.search.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
@@ -123,7 +124,12 @@ type asOfCandidate struct {
 }
 
 func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, error) {
-	if err := r.compareWords(ctx, tx); err != nil {
+	err := r.compareWords(ctx, tx)
+	if err == nil && len(r.search.Filter.Phrases) > 0 && len(r.items) == 0 {
+		r.search.WithoutPhrases()
+		err = r.compareWords(ctx, tx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	cosines := map[int64]search.Cosines{}
@@ -169,18 +175,11 @@ func (r *asOfSearch) hits(ctx context.Context, tx bun.IDB) ([]domain.Found, erro
 func (r *asOfSearch) load(
 	ctx context.Context, tx bun.IDB, pool *search.Pool, cosines map[int64]search.Cosines, numbers []int64,
 ) error {
-	if len(numbers) == 0 {
-		return nil
-	}
-	rows, err := r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	items, err := r.read(ctx, tx, numbers)
 	if err != nil {
 		return err
 	}
-	facts, err := events.SnapshotOf(tx).Facts(ctx, r.tenant, positionsOf(rows))
-	if err != nil {
-		return err
-	}
-	for _, k := range r.withTexts(rows, facts) {
+	for _, k := range items {
 		pool.Add(&search.Entry{
 			Number: k.Number, Item: k, Cosines: cosines[k.Number], Candidate: domain.Candidate{
 				ID: k.ID, Scopes: k.Scopes, Confidence: k.Confidence, Position: k.Position,
@@ -188,6 +187,19 @@ func (r *asOfSearch) load(
 		})
 	}
 	return nil
+}
+
+// read reads items as they were.
+func (r *asOfSearch) read(ctx context.Context, tx bun.IDB, numbers []int64) ([]*domain.Knowledge, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	rows, err := r.past.rows(ctx, tx, r.tenant, numbers, r.position)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := events.SnapshotOf(tx).Facts(ctx, r.tenant, positionsOf(rows))
+	return r.withTexts(rows, facts), err
 }
 
 // best are the numbers of the items whose texts are read.

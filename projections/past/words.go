@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 	"github.com/annals-kb/annals/projections/rows"
 	"github.com/annals-kb/annals/projections/words"
 )
@@ -14,12 +15,18 @@ import (
 // compareWords scores items that contain any of the question's terms by BM25, over the statistics of what the
 // audience had.
 func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
+	r.items, r.seen = nil, 0
 	r.words = words.NewMatches(r.terms)
+	r.words.NameByID(r.search.Text)
 	var all words.Size
 	var listed, length int64
+	by, filter := r.past.catalogue.Tokenizers[0], r.search.Filter
+	conditions := words.TermsOfFilter(by, filter)
 	keep := func(i asOfCandidate) {
-		i.bag = nil // the next row reuses its bytes
-		r.items = append(r.items, i)
+		if len(conditions) == 0 || conditions.Pass(i.bag) {
+			i.bag = nil // the next row reuses its bytes
+			r.items = append(r.items, i)
+		}
 	}
 	var rest domain.Filter
 	r.counted, rest = rows.Narrow(r.search.Filter, r.audience)
@@ -39,7 +46,10 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 		}
 	})
 	if err == nil && !plain {
-		err = r.each(ctx, r.withWords(r.passing(tx), false), keep)
+		err = r.each(ctx, r.withWords(r.passing(tx), len(conditions) > 0), keep)
+	}
+	if err == nil && !words.AreToldByTerms(by, filter) {
+		err = r.keepHolding(ctx, tx, by)
 	}
 	if err != nil {
 		return err
@@ -47,6 +57,27 @@ func (r *asOfSearch) compareWords(ctx context.Context, tx bun.IDB) error {
 	r.passed = int64(len(r.items))
 	all.Average = float64(length) / float64(max(1, listed))
 	r.words.Score(all)
+	return nil
+}
+
+// keepHolding leaves the items whose texts pass the filter.
+func (r *asOfSearch) keepHolding(ctx context.Context, tx bun.IDB, by text.Tokenizer) error {
+	const atOnce = 500
+	holding := map[int64]bool{}
+	for some := range slices.Chunk(r.items, atOnce) {
+		numbers := make([]int64, len(some))
+		for i := range some {
+			numbers[i] = some[i].number
+		}
+		items, err := r.read(ctx, tx, numbers)
+		if err != nil {
+			return err
+		}
+		for _, k := range items {
+			holding[k.Number] = words.Holds(by, r.search.Filter, k)
+		}
+	}
+	r.items = slices.DeleteFunc(r.items, func(i asOfCandidate) bool { return !holding[i.number] })
 	return nil
 }
 

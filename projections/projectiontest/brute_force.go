@@ -2,6 +2,7 @@ package projectiontest
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -67,15 +68,22 @@ func (w *World) Embed(kind embedding.Kind, texts ...string) [][]float32 {
 // Hits ranks every item.
 func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 	w.T.Helper()
+	s = s.Asked()
 	asked := s.Vector
 	if asked == nil {
 		asked = w.Embed(embedding.Query, s.Text)[0]
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(e)), func(k *known) bool {
+		_, shared := s.Audience().Best(k.Scopes)
+		return shared && IsLive(k.Knowledge) && Passes(k.Knowledge, s.Filter) && k.contains(s.Filter)
+	}) {
+		s.Filter.Phrases = nil
 	}
 	words := e.WordScores(s)
 	calibration := embedding.Builtin{}.Calibration()
 	var candidates []domain.Candidate
 	for _, k := range e {
-		if !IsLive(k.Knowledge) || !Passes(k.Knowledge, s.Filter) {
+		if !IsLive(k.Knowledge) || !Passes(k.Knowledge, s.Filter) || !k.contains(s.Filter) {
 			continue
 		}
 		cosine := -1.0
@@ -93,9 +101,30 @@ func (e Everything) Hits(w *World, s domain.Search) []domain.Hit {
 				c.Score = c.Lexical
 			}
 		}
+		if k.ID == s.Text {
+			c.Named, c.Score = true, 1
+		}
 		candidates = append(candidates, c)
 	}
 	return domain.Rank(candidates, s.Audience(), s.Order, 0, len(candidates))
+}
+
+// contains tells whether an item contains what a question has in quotes, and not what it leaves out.
+func (k *known) contains(f domain.Filter) bool {
+	values := slices.Concat(slices.Collect(maps.Values(k.Text.Tags))...)
+	said := strings.Join(append(values, k.Text.Content, k.Text.Task, k.ID), " | ")
+	for _, phrase := range f.Phrases {
+		if !text.Contains(said, phrase) {
+			return false
+		}
+	}
+	for _, without := range f.Without {
+		terms := text.Query(without)
+		if len(terms) == 1 && k.counts[terms[0].Term] > 0 || len(terms) > 1 && text.Contains(said, without) {
+			return false
+		}
+	}
+	return true
 }
 
 // WordScores is BM25 over what the audience may see, or over the one scope that the filter names of that.
@@ -170,6 +199,9 @@ func NewVerdict(s domain.Search, all []domain.Hit, minScore float64) Verdict {
 	v := Verdict{search: s, minScore: minScore, truth: map[string]domain.Hit{}}
 	for _, hit := range all {
 		v.truth[hit.ID] = hit
+		if hit.Named {
+			continue
+		}
 		v.threshold = max(v.threshold, domain.NearTie(hit.Score), minScore)
 	}
 	for id, hit := range v.truth {
@@ -184,20 +216,25 @@ func NewVerdict(s domain.Search, all []domain.Hit, minScore float64) Verdict {
 func (v Verdict) Complaint(got []domain.Found) string {
 	there := map[string]bool{}
 	for i, hit := range got {
+		if i > 0 && hit.Named {
+			return hit.ID + " is not first"
+		}
 		if wrong := v.wrong(hit.Hit); wrong != "" {
 			return hit.ID + wrong
 		}
-		if i > 0 && v.after(got[i-1].Hit, hit.Hit) {
+		if i > 0 && !got[i-1].Named && v.after(got[i-1].Hit, hit.Hit) {
 			return got[i-1].ID + " comes before " + hit.ID
 		}
 		there[hit.ID] = true
 	}
 	for id, hit := range v.truth {
 		switch {
+		case hit.Named && !there[id]:
+			return id + " is not there, which the question names"
 		case there[id] || hit.Score < v.minScore+near:
 		case len(got) < v.search.Limit:
 			return id + " is missing"
-		case off(hit.Score, v.threshold) && v.after(got[len(got)-1].Hit, hit):
+		case off(hit.Score, v.threshold) && !got[len(got)-1].Named && v.after(got[len(got)-1].Hit, hit):
 			return id + " is missing, while " + got[len(got)-1].ID + " is there"
 		}
 	}

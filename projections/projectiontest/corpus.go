@@ -204,6 +204,17 @@ func (a Asking) Search(w *World, truth Everything) domain.Search {
 		Order: rapid.SampledFrom([]domain.Order{"", domain.ByPriority, domain.ByScore}).Draw(a.T, "order"),
 		Limit: rapid.SampledFrom([]int{0, 1, 3, 100}).Draw(a.T, "limit"),
 	}
+	switch words := strings.Fields(about.Text.Content); rapid.IntRange(0, 11).Draw(a.T, "a form") {
+	case 0, 1:
+		s.Text = about.ID
+	case 2, 3:
+		at := rapid.IntRange(0, len(words)-1).Draw(a.T, "a phrase")
+		s.Text += ` "` + strings.Join(words[at:min(at+2, len(words))], " ") + `"`
+	case 4:
+		s.Text += " -" + rapid.SampledFrom(words).Draw(a.T, "without")
+	case 5:
+		s.Text += ` -"` + strings.Join(words[:min(2, len(words))], " ") + `"`
+	}
 	if score := rapid.SampledFrom([]float64{-1, 0, 0.05, 0.2, 0.4}).Draw(a.T, "min score"); score >= 0 {
 		s.MinScore = &score
 	}

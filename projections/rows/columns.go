@@ -149,7 +149,7 @@ func AreToldBySets(f domain.Filter) bool {
 			return false
 		}
 	}
-	return len(f.Levels)+len(f.IDs)+len(f.Under)+len(f.URIPrefix)+len(f.IDPrefix) == 0 &&
+	return len(f.Phrases)+len(f.Without)+len(f.Levels)+len(f.IDs)+len(f.Under)+len(f.URIPrefix)+len(f.IDPrefix) == 0 &&
 		f.Stale == nil && f.Contested == nil && f.Expired == nil && f.MinConfidence == nil && f.MaxConfidence == nil &&
 		f.CreatedFrom.IsZero() && f.CreatedTo.IsZero() && f.UpdatedFrom.IsZero() && f.UpdatedTo.IsZero()
 }

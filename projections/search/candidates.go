@@ -64,6 +64,9 @@ func (f *Execution) findCandidates(ctx context.Context, pool *Pool) (*candidates
 			}
 		}
 	}
+	if len(f.Search.Filter.Phrases) > 0 { // whose items have words of the question, and were read
+		all.list = all.list[:len(byWords)]
+	}
 	for _, c := range all.list {
 		c.score = pool.Estimate(c.number, c.cosines)
 	}

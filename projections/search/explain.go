@@ -24,7 +24,7 @@ func (f *Execution) explain(ctx context.Context, started time.Time) (*domain.Exp
 	if err != nil {
 		return nil, err
 	}
-	groups := words.GroupsOf(filter)
+	groups := p.GroupsOf(filter)
 	passed, err := p.Choose(ctx, tenant, groups.In(f.Audience), words.SetsOfGroups)
 	if err == nil {
 		err = p.KeepPassing(ctx, tenant, filter, passed)

@@ -43,7 +43,8 @@ type Pool struct {
 	models     [2]embedding.Calibration // of the built-in model and of the configured one
 	question   *embedding.Question      // nil if words and vectors suffice
 	queryWords []string                 // the words of the question
-	copies     bool                     // of an item are searched, whatever stands beside them
+	filter     domain.Filter
+	copies     bool // of an item are searched, whatever stands beside them
 	Entries    []*Entry
 }
 
@@ -81,7 +82,7 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question that is asked of some models, the built-in one first.
 func NewPool(s domain.Search, m *words.Matches, models []*vectors.Projection) *Pool {
-	p := &Pool{Words: m, copies: s.Copies, queryWords: strings.Fields(strings.ToLower(s.Text))}
+	p := &Pool{Words: m, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text))}
 	for i, model := range models {
 		p.models[i] = model.Embedder.Calibration()
 	}
@@ -112,6 +113,9 @@ func (c *Cosine) Nearer(cosine float64) {
 
 // Estimate is the score of an item before its text is read.
 func (p *Pool) Estimate(number int64, cosines Cosines) float64 {
+	if number == p.Words.Named {
+		return 1
+	}
 	hasWords := len(p.Words.Terms) > 0
 	score := p.models[0].Estimate(p.Words.ScoreOf(number), cosines[0].Of, cosines[0].Known, hasWords)
 	return p.beside(score, cosines[1], hasWords)
@@ -129,16 +133,19 @@ func (p *Pool) beside(score float64, model Cosine, others bool) float64 {
 	return p.models[1].Beside(score, model.Of)
 }
 
-// Add judges an item by its own text, and adds it.
+// Add judges an item by its own text, and adds it if its text passes the filter.
 func (p *Pool) Add(e *Entry) {
 	k, c := e.Item, &e.Candidate
+	if k.ID = c.ID; !words.Holds(text.Tokenizers()[0], p.filter, k) {
+		return
+	}
 	if !p.copies {
 		c.Statement = string(k.Polarity) + " " + k.Text.Task + " " + k.Text.Content
 	}
 	c.Lexical = p.Words.ScoreOf(e.Number)
 	c.Score = c.Lexical
 	if p.question != nil {
-		names := append(slices.Clone(k.Text.Tags["aliases"]), k.Text.Tags["labels"]...)
+		names := slices.Concat(k.Text.Tags["aliases"], k.Text.Tags["labels"], words.WordsOfID(c.ID))
 		e.covered = p.question.Closeness(k.Text.Task + "\n" + strings.Join(names, "\n") + "\n" + k.Text.Content)
 		c.Covered = e.covered
 	}
@@ -162,7 +169,10 @@ func (p *Pool) Add(e *Entry) {
 	}
 	c.Semantic = p.beside(c.Semantic, model, builtin.Known)
 	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
-	if len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms) {
+	switch {
+	case len(p.filter.Phrases) > 0:
+		c.Covered = 1
+	case len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms):
 		c.Score = 0 // nothing is about the question
 	}
 	e.own = text.WordShare(c.Score)
@@ -199,6 +209,9 @@ func (p *Pool) Judge(ctx context.Context) error {
 func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64) (hits []domain.Hit, below float64) {
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
+		if e.Number == p.Words.Named {
+			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered, e.Candidate.Statement = true, 1, 1, ""
+		}
 		candidates[i] = e.Candidate
 		if _, shared := audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < minScore {
 			below = max(below, e.Candidate.Score)
@@ -322,7 +335,7 @@ func (e *Entry) speakers() []string {
 
 // names tells whether the question has a word of a name.
 func (p *Pool) names(name string) bool {
-	for part := range strings.FieldsSeq(strings.ToLower(name)) {
+	for part := range strings.FieldsSeq(text.Fold(name)) {
 		if len(part) > 2 && slices.Contains(p.queryWords, part) && !text.IsStopWord(part) {
 			return true
 		}

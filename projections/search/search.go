@@ -81,6 +81,7 @@ func (r *Searcher) Search(ctx context.Context, s domain.Search) (domain.Answer, 
 	if !s.AsOfTime.IsZero() {
 		p.View = p.At(s.AsOfTime)
 	}
+	s = s.Asked()
 	f, answer, err := p.search(ctx, s, nil)
 	if err == nil && (s.Explain || len(answer.Hits) == 0) {
 		answer.Explain, err = f.explain(ctx, started)
@@ -135,9 +136,10 @@ func (p Request) search(
 	return f, answer, err
 }
 
-// AddParts asks each part of a question, and adds what it finds to the answer of the whole question.
+// AddParts asks each part of a question, and adds what it finds to the answer of the whole question. A question with
+// quotes or exclusions is not taken apart.
 func AddParts(s domain.Search, answer *domain.Answer, ask func(domain.Search) (domain.Answer, error)) error {
-	if s.Copies || len(s.Vector) > 0 {
+	if s.Copies || len(s.Vector) > 0 || len(s.Filter.Phrases)+len(s.Filter.Without) > 0 {
 		return nil
 	}
 	var found [][]domain.Found
@@ -189,7 +191,7 @@ func (p Request) searchWhole(
 			return f, domain.Answer{}, err
 		}
 		answer := domain.Answer{
-			Embedder: p.models[len(p.models)-1].Embedder.Name(), MinScore: f.minScore, Warning: s.Warning,
+			Embedder: p.models[len(p.models)-1].Embedder.Name(), MinScore: f.minScore, Warning: f.Search.Warning,
 			Degraded: cmp.Or(f.degraded, p.incomplete(s.By.Tenant)),
 		}
 		left := len(f.unreadable)
@@ -221,6 +223,10 @@ type Execution struct {
 // it searches again with all conditions.
 func (f *Execution) Hits(ctx context.Context) ([]domain.Hit, error) {
 	hits, crowded, err := f.rank(ctx)
+	if err == nil && len(f.Search.Filter.Phrases) > 0 && len(f.words.Best(1)) == 0 {
+		f.Search.WithoutPhrases()
+		hits, crowded, err = f.rank(ctx)
+	}
 	if err == nil && crowded && !f.exact {
 		f.exact = true
 		hits, _, err = f.rank(ctx)

@@ -75,7 +75,7 @@ func (q Question) wanted(ctx context.Context) (*roaring.Bitmap, error) {
 		return nil, nil
 	}
 	index, tenant := words.Index{View: q.from}, q.search.By.Tenant
-	groups := words.GroupsOf(q.rest)
+	groups := index.GroupsOf(q.rest)
 	chosen, err := index.Choose(ctx, tenant, groups, words.SetsOfGroups)
 	if err == nil && q.Exact {
 		err = index.KeepPassing(ctx, tenant, q.rest, chosen)

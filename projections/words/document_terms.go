@@ -10,13 +10,38 @@ import (
 	"github.com/annals-kb/annals/domain/text"
 )
 
-// Tokenize cuts every text of an item that a search by words may find it by into terms, and adds its sequence.
+// Tokenize cuts every text of an item that a search by words may find it by into terms, and adds its sequence and its
+// id. These say nothing about the length of its text.
 func Tokenize(by text.Tokenizer, k *domain.Knowledge) (terms []string, words int) {
 	terms, words = by.Cut(k.Text.Content + "\n\n" + k.Text.Task + "\n\n" + strings.Join(TagValues(k.Text.Tags), "\n\n"))
 	if sequence := SequenceOf(k); by.Sequences && sequence != "" {
 		terms = append(terms, sequence)
 	}
+	if by.IDs {
+		whole, _ := by.Cut(k.ID)
+		terms = append(terms, idTerm(k.ID))
+		terms = append(terms, whole[:min(1, len(whole))]...)
+		for _, word := range WordsOfID(k.ID) {
+			terms = append(terms, text.TermOf(word))
+		}
+	}
 	return terms, words
+}
+
+// idTerm is a term of the item with this id, and of no other.
+func idTerm(id string) string { return "\x00id\x00" + id }
+
+// WordsOfID are the words that somebody made an id of: "deploy" and "window" of deploy-window. Numbers and the
+// digits of a generated id say nothing.
+func WordsOfID(id string) []string {
+	const shortest = 3
+	parts := strings.FieldsFunc(strings.ToLower(id), func(r rune) bool { return strings.ContainsRune("-._~", r) })
+	if len(parts) == 1 {
+		return nil
+	}
+	return slices.DeleteFunc(parts, func(part string) bool {
+		return len(part) < shortest || strings.ContainsAny(part, "0123456789")
+	})
 }
 
 // SessionTag is the key of the tag that names the conversation of an item.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -27,7 +28,10 @@ const WordsDepth = 100
 type Matches struct {
 	Terms []text.QueryTerm
 
+	Named int64 // the item whose id is the question; 0 for none
+
 	hashes     []uint64
+	id         uint64     // the term of the item whose id is the question; 0 if no item is named
 	blocks     []*matched // in the order of their numbers
 	containing []int      // of each term: how many items of the audience have it, whether they pass the filter or not
 	counted    int        // the items that the statistics are of
@@ -69,11 +73,12 @@ func NewMatches(terms []text.QueryTerm) *Matches {
 // items. They are exact, and do not depend on what is in blocks.
 func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audience) (*Matches, error) {
 	m := NewMatches(p.Version.Tokenizer.Query(s.Text))
+	m.NameByID(s.Text)
 	if len(m.Terms) == 0 {
 		return m, nil
 	}
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	groups := GroupsOf(s.Filter)
+	groups := p.GroupsOf(s.Filter)
 	size, err := p.read(ctx, s.By.Tenant, groups, audience, m)
 	if err == nil {
 		m.Score(size)
@@ -85,6 +90,11 @@ func (p Index) Match(ctx context.Context, s domain.Search, audience domain.Audie
 		return nil, rows.Failed(ctx, "search by words", err)
 	}
 	return m, nil
+}
+
+// NameByID looks for the item whose id is the question, too.
+func (m *Matches) NameByID(question string) {
+	m.id = HashOf(idTerm(strings.Trim(question, " \t\r\n\"'`“”.?")))
 }
 
 // Score sets the statistics that scores depend on.
@@ -196,7 +206,7 @@ func (m *Matches) plus(sum float64, term int, p posting) float64 {
 	return sum + float64(m.worth[term]*m.saturation(p.count, p.words)) // rounded, so that equal items have equal sums
 }
 
-// Best are the numbers of the best matches of each tier, the best first.
+// Best are the numbers of the item that the question names, and of the best matches of each tier, the best first.
 func (m *Matches) Best(depth int) []int64 {
 	var all []scored
 	room := rooms.Get().(*sums)
@@ -213,6 +223,10 @@ func (m *Matches) Best(depth int) []int64 {
 	m.best = make(map[int64]float64, len(all))
 	for i, it := range all {
 		numbers[i], m.best[it.number] = it.number, it.sum
+	}
+	if m.Named != 0 {
+		isNamed := func(number int64) bool { return number == m.Named }
+		numbers = slices.Insert(slices.DeleteFunc(numbers, isNamed), 0, m.Named)
 	}
 	return numbers
 }
@@ -231,10 +245,8 @@ func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) err
 		for _, number := range numbers {
 			checked[number] = true
 		}
-		var passing []int64
-		in := rows.Table{Engine: p.DB.Engine, Tenant: s.By.Tenant, Table: p.Tables.Knowledge, Alias: "k"}
-		query := rows.LookUp(p.From.NewSelect().ColumnExpr("k.number"), in, rows.SingleKeys(numbers), "number")
-		if err := p.Where(query, s.By.Tenant, s.Filter).Scan(ctx, &passing); err != nil {
+		passing, err := p.passing(ctx, s, numbers)
+		if err != nil {
 			return err
 		}
 		slices.Sort(passing)
@@ -246,6 +258,9 @@ func (p Index) keepPassing(ctx context.Context, s domain.Search, m *Matches) err
 }
 
 func (m *Matches) remove(numbers []int64) {
+	if slices.Contains(numbers, m.Named) {
+		m.Named = 0
+	}
 	for _, b := range m.blocks {
 		for _, number := range numbers {
 			if number>>blockBits == b.number {
@@ -259,6 +274,9 @@ func (m *Matches) remove(numbers []int64) {
 
 // AddPacked adds an item that has some of the terms. Items come in the order of their numbers.
 func (m *Matches) AddPacked(number int64, words int, bag PackedTerms) {
+	if bag.Count(m.id) > 0 {
+		m.Named = number
+	}
 	var terms []uint64
 	for i, hash := range m.hashes {
 		if count := bag.Count(hash); count > 0 {

@@ -21,7 +21,10 @@ func (p Index) read(
 	ctx context.Context, tenant string, groups Groups, audience domain.Audience, m *Matches,
 ) (Size, error) {
 	seen := scopesOf(audience)
-	keys := slices.Concat(m.hashes, seen.counted, slices.Concat(seen.tiers[:]...), slices.Concat(groups...))
+	keys := slices.Concat(m.hashes, seen.counted, slices.Concat(seen.tiers[:]...), groups.keys())
+	if m.id > 0 {
+		keys = append(keys, m.id)
+	}
 	blocks, err := p.blocks(ctx, tenant, keys, SetsOfGroups)
 	if err != nil {
 		return Size{}, err
@@ -87,6 +90,11 @@ func (m *Matches) add(number int64, b *block, by seen, groups Groups) (err error
 	for _, c := range b.changes {
 		kept.changed[uint16(c.number)] = c.now
 		indexed.remove(uint16(c.number))
+	}
+	if m.id > 0 {
+		if named := roaring.And(b.with(m.id), passing); !named.IsEmpty() {
+			m.Named = number<<blockBits | int64(named.Minimum())
+		}
 	}
 	most := int(passing.GetCardinality())
 	for i, hash := range m.hashes {

@@ -18,7 +18,7 @@ func (p Index) Members(
 ) ([][]int64, error) {
 	m := NewMatches(TermsOf(sequences))
 	audience, s.Filter = rows.Narrow(s.Filter, audience)
-	groups := GroupsOf(s.Filter) // what is loaded is filtered by the rest
+	groups := p.GroupsOf(s.Filter) // what is loaded is filtered by the rest
 	if _, err := p.read(ctx, s.By.Tenant, groups, audience, m); err != nil {
 		return nil, rows.Failed(ctx, "read sequences", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/annals-kb/annals/projections/rows"
 )
 
-// Groups are keys of sets. An item passes if it is in any set of each group.
+// Groups are keys of sets and of terms. An item passes if it is in any set of each group, or has its term.
 type Groups [][]uint64
 
 // GroupsOf are the sets of a filter, as far as sets can tell: see [rows.AreToldBySets].
@@ -101,7 +101,7 @@ type Chosen struct {
 // Choose reads the items that are in any set of each group, and some sets.
 func (p Index) Choose(ctx context.Context, tenant string, groups Groups, some Range) (Chosen, error) {
 	c := Chosen{roaring.New(), map[uint64]*roaring.Bitmap{}}
-	blocks, err := p.blocks(ctx, tenant, slices.Concat(groups...), some)
+	blocks, err := p.blocks(ctx, tenant, groups.keys(), some)
 	if err != nil {
 		return c, rows.Failed(ctx, "read sets of items", err)
 	}
@@ -316,10 +316,33 @@ func (b *block) update(isWanted func(key uint64) bool) {
 	}
 }
 
+// with are the items of a block that are in a set or have a term.
+func (b *block) with(key uint64) *roaring.Bitmap {
+	items := roaring.New()
+	if key>>hashBits > 0 {
+		if s := b.sets[key]; s != nil {
+			return s.Bitmap
+		}
+		return items
+	}
+	_ = eachPosting(b.postings[key], func(p posting) { items.Add(uint32(p.low)) })
+	for _, c := range b.changes {
+		items.Remove(uint32(uint16(c.number)))
+		if c.now != nil && c.now.Count(key) > 0 {
+			items.Add(uint32(uint16(c.number)))
+		}
+	}
+	return items
+}
+
 // inAll are the items of a block that are in any set of each group.
 func (b *block) inAll(groups Groups) *roaring.Bitmap {
 	var all *roaring.Bitmap
 	for _, keys := range groups {
+		if keys[0]&lacking > 0 {
+			all.AndNot(b.with(keys[0] &^ lacking))
+			continue
+		}
 		if either := b.inAny(keys); all == nil {
 			all = either
 		} else {
@@ -331,11 +354,9 @@ func (b *block) inAll(groups Groups) *roaring.Bitmap {
 
 // inAny are the items of a block that are in any of some sets.
 func (b *block) inAny(keys []uint64) *roaring.Bitmap {
-	var sets []*roaring.Bitmap
-	for _, key := range keys {
-		if s := b.sets[key]; s != nil {
-			sets = append(sets, s.Bitmap)
-		}
+	sets := make([]*roaring.Bitmap, len(keys))
+	for i, key := range keys {
+		sets[i] = b.with(key)
 	}
 	return roaring.FastOr(sets...)
 }

@@ -3032,7 +3032,7 @@ export interface components {
              * @description When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again.
              */
             position?: number;
-            /** @description How a query of more than 8,000 characters was shortened. */
+            /** @description How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened. */
             warning?: string;
             /** @description No hit is sure: nobody may have written what the query asks for. The hits are the nearest items. */
             weak?: boolean;
