@@ -18,9 +18,10 @@ type Candidate struct {
 	Lexical    float64  // calibrated match of words, part of Score
 	Overdue    bool     // its verification is overdue
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
-	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by the built-in embedder
+	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
 	Named      bool     // the question is its id
+	Beside     string   // the remark next to it that alone has something in common with the question
 	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
@@ -68,15 +69,16 @@ func RankInBands(
 ) []Hit {
 	hits := reached(candidates, audience, minScore)
 	slices.SortFunc(hits, func(a, b Hit) int {
-		if a.Named != b.Named {
-			return first(a.Named)
-		}
-		return cmp.Or(cmp.Compare(b.Score, a.Score), byWeight(a, b))
+		return cmp.Or(standing(a, b), cmp.Compare(b.Score, a.Score), byWeight(a, b))
 	})
-	sure := hits[:countSure(hits, partly)]
+	alone := slices.IndexFunc(hits, func(h Hit) bool { return h.Beside != "" })
+	if alone < 0 {
+		alone = len(hits)
+	}
+	sure := hits[:countSure(hits[:alone], partly)]
 	perhaps := hits[len(sure):]
-	if len(hits) > 0 {
-		perhaps = slices.DeleteFunc(perhaps, func(h Hit) bool { return len(sure) > 0 && h.Score < leastPerhaps*hits[0].Score })
+	if len(sure) > 0 {
+		perhaps = slices.DeleteFunc(perhaps, func(h Hit) bool { return h.Score < leastPerhaps*hits[0].Score })
 	}
 	for i := range sure {
 		sure[i].Band = Sure
@@ -96,7 +98,7 @@ const MostPerhaps = 5
 // When hits count as sure. Found by measuring on one half of a company's questions, with and without an answer; what
 // is lost on the other half is in docs/performance.md.
 const (
-	leastFirst   = 0.38 // of the question that the best hit covers, with twice its lead before the second one
+	leastFirst   = 0.36 // of the question that the best hit covers, with twice its lead before the second one
 	mostLead     = 0.1  // of that lead
 	firstScore   = 0.55 // a best hit of this score is sure, whatever it covers
 	leastOther   = 0.5  // the score of another sure hit, "about this", unless the best one covers most of the question
@@ -201,6 +203,18 @@ func withoutCopies(hits []Hit, audience Audience) []Hit {
 		kept[i].Copies = h.Copies
 	}
 	return kept
+}
+
+// standing puts first what the question names, and last what stands beside a hit and has nothing in common with the
+// question itself.
+func standing(a, b Hit) int {
+	if a.Named != b.Named {
+		return first(a.Named)
+	}
+	if (a.Beside == "") == (b.Beside == "") {
+		return 0
+	}
+	return first(a.Beside == "")
 }
 
 func byWeight(a, b Hit) int {

@@ -3,6 +3,7 @@ package http_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,54 @@ func TestABadSearchNamesEveryField(t *testing.T) {
 		w.Ask("POST", "/v1/search", Object{}).Want(http.StatusUnprocessableEntity)
 		w.Ask("POST", "/v1/search", nil).Want(http.StatusBadRequest)
 		w.Ask("POST", "/v1/search", Object{"query": "x", "context": Object{"user_id": "somebody-else"}}, "Annals-On-Behalf-Of: user:me").Want(http.StatusForbidden)
+	})
+}
+
+// aboutDeploys are poor answers to the question for the deploy window, of the reader's own team, and the good one of
+// another team, among much else.
+func aboutDeploys() []Object {
+	items := []Object{{
+		"id": "hours", "type": "definition", "owner": "team:ops", "scopes": []string{"org:acme"},
+		"content": "Deploy to production from Monday to Thursday, 09:00 to 16:00 UTC; a deploy outside needs the incident lead",
+	}}
+	for i, name := range []string{"ledger", "cart", "invoice", "refund", "payout", "voucher", "receipt", "wallet"} {
+		items = append(items, Object{
+			"id": name, "type": "strategy", "owner": "team:pay", "content": "The " + name + " service is deployed by its pipeline",
+		})
+		for j := range 8 {
+			items = append(items, Object{
+				"type": "usecase", "owner": "org:acme", "content": fmt.Sprintf("Ticket %d: the printer on floor %d has paper", 8*i+j, j),
+			})
+		}
+	}
+	return items
+}
+
+func TestPoorHitsOfTheReadersOwnTeamComeAfterTheAnswerOfAnother(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		w.Ask("POST", "/v1/knowledge", aboutDeploys()).Want(http.StatusOK)
+		ask := func(query string, more ...any) (answer Object, found []string) {
+			question := Object{"query": query, "limit": 20, "context": Object{"team_id": "pay", "org_id": "acme"}}
+			for i := 0; i < len(more); i += 2 {
+				question[more[i].(string)] = more[i+1]
+			}
+			got := w.Ask("POST", "/v1/search", question).Want(http.StatusOK)
+			for _, hit := range got.Items() {
+				found = append(found, fmt.Sprint(hit["band"], " ", hit["tier"]))
+			}
+			return got.JSON(), found
+		}
+		perhaps := slices.Repeat([]string{"perhaps team"}, 5)
+		answer, found := ask("deploy window")
+		Same(t, found, append([]string{"sure org"}, perhaps...))
+		Like(t, answer, Object{"weak": nil})
+		_, found = ask("deploy window", "limit", 3)
+		Same(t, found, []string{"sure org", "perhaps team", "perhaps team"}, "the limit is for both bands")
+		_, found = ask("deploy window", "min_score", 0.3)
+		Same(t, found, append(slices.Repeat([]string{"<nil> team"}, 8), "<nil> org"), "with a least score")
+		answer, found = ask("who repairs the printer of the wallet team when it is jammed")
+		Same(t, slices.ContainsFunc(found, func(hit string) bool { return strings.HasPrefix(hit, "sure") }), false, found)
+		Like(t, answer, Object{"weak": true})
 	})
 }
 

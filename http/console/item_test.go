@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -367,6 +369,40 @@ func TestASearchShowsPercentagesWithTheirExactValues(t *testing.T) {
 		_, page = w.ask("/console/search?q=staging&type=definition&expect=weak")
 		if !regexp.MustCompile(`Its score is \d+ %\. The least score is \d+ %\. Its weight is \d+ %\.`).MatchString(page) {
 			t.Errorf("the page does not compare scores:\n%s", said(named(t, page, "main", "")[0]))
+		}
+	})
+}
+
+func TestWhatIsOnlyNearStandsBelowALine(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{Type: "definition", Content: "Deploy to production from Monday to Thursday, 09:00 to 16:00 UTC; a deploy outside needs the incident lead"})
+		for i, name := range []string{"ledger", "cart", "invoice", "refund", "payout", "voucher", "receipt", "wallet"} {
+			w.remember(client.Knowledge{Type: "strategy", Content: "The " + name + " service is deployed by its pipeline"})
+			for j := range 8 {
+				w.remember(client.Knowledge{Type: "usecase", Content: fmt.Sprintf("Ticket %d: the printer on floor %d has paper", 8*i+j, j)})
+			}
+		}
+		const known, unknown = "deploy+window", "who+repairs+the+printer+of+the+wallet+team+when+it+is+jammed"
+		for _, page := range []string{"search", "ask"} {
+			for _, c := range []struct{ language, question, want string }{
+				{"en", known, "sure Perhaps: perhaps"},
+				{"zh", known, "sure 可能相关： perhaps"},
+				{"en", unknown, "Nobody has written this. Nearest: perhaps"},
+				{"zh", unknown, "没有人写过这个。最接近的： perhaps"},
+			} {
+				_, shown := w.ask("/console/"+page+"?q="+c.question, "Accept-Language: "+c.language)
+				var got []string
+				for _, li := range elements(t, shown, func(n *html.Node) bool { return n.Data == "li" && attribute(n.Parent, "class") == "hits" }) {
+					if class := attribute(li, "class"); class == "band" {
+						got = append(got, said(li))
+					} else {
+						got = append(got, class)
+					}
+				}
+				if got := strings.Join(slices.Compact(got), " "); got != c.want {
+					t.Errorf("%s %s: got %q, want %q", page, c.question, got, c.want)
+				}
+			}
 		}
 	})
 }

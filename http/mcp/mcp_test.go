@@ -65,6 +65,37 @@ func TestAHostRemembersAndFinds(t *testing.T) {
 	})
 }
 
+func TestWhatIsOnlyNearComesBelowALine(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		remember := func(context, content string) {
+			t.Helper()
+			item := client.Knowledge{ContextType: context, Content: content, Category: "skills"}
+			if _, err := w.api.Remember(t.Context(), item); err != nil {
+				t.Fatal(err)
+			}
+		}
+		remember("skill", "Deploy to production from Monday to Thursday, 09:00 to 16:00 UTC; a deploy outside needs the incident lead")
+		for i, name := range []string{"ledger", "cart", "invoice", "refund", "payout", "voucher", "receipt", "wallet"} {
+			remember([]string{"skill", "memory"}[i%2], "The "+name+" service is deployed by its pipeline")
+			for j := range 8 {
+				remember("memory", fmt.Sprintf("Ticket %d: the printer on floor %d has paper", 8*i+j, j))
+			}
+		}
+		perhaps := object{"band": "perhaps"}
+		for _, category := range []string{"", "skills"} { // for skills, the server searches twice
+			found := w.call("retrieve_memory", object{"query": "deploy window", "category": category, "limit": 20})
+			like(t, found.ok()["results"], []any{object{"band": "sure"}, perhaps, perhaps, perhaps, perhaps, perhaps}, category)
+			like(t, found.ok(), object{"count": 6.0, "warning": nil}, category)
+			lines := strings.Split(found.text, "\n")
+			same(t, lines[4:6], []string{"---", "Perhaps not about the query:"}, category, found.text)
+		}
+		near := w.call("retrieve_memory", object{"query": "who repairs the printer of the wallet team when it is jammed"})
+		like(t, near.ok(), object{"warning": "nobody has written this; these are only the nearest items"})
+		like(t, near.ok()["results"].([]any)[0], perhaps)
+		like(t, near.text, containing("\n## WARNING: nobody has written this; these are only the nearest items\n1. "))
+	})
+}
+
 func TestWhatIsRememberedAgainIsKnownWhereADayHasNoRoomForAVote(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		lesson := object{"content": "Retry 429s with jitter", "category": "patterns"}

@@ -23,8 +23,6 @@ type retrieved struct {
 	Warning   string `json:"warning,omitempty"` // hosts show their model either the data or the text
 	Hint      string `json:"hint,omitempty"`    // what to try after an empty result
 	Degraded  string `json:"degraded,omitempty"`
-
-	weak bool // some of it may not be about the query
 }
 
 type hit struct {
@@ -32,6 +30,7 @@ type hit struct {
 	ID       string  `json:"id"`
 	Abstract string  `json:"abstract"`
 	Score    float64 `json:"score"`
+	Band     string  `json:"band,omitempty"`
 	Category string  `json:"category"`
 	Scope    string  `json:"scope"`
 	Avoid    bool    `json:"avoid,omitempty"` // a failure to avoid
@@ -71,7 +70,6 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 			return nil, "", err
 		}
 		found.Degraded, shortened = answer.Degraded, answer.Warning
-		found.weak = found.weak || answer.Weak
 		if answer.Explain != nil {
 			visible = max(visible, answer.Explain.Visible)
 		}
@@ -83,8 +81,10 @@ func retrieve(ctx context.Context, api *client.Client, in arguments) (any, strin
 		}
 	}
 	if len(all) > 1 {
-		slices.SortStableFunc(found.Results, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
-		found.Results = found.Results[:min(limit, len(found.Results))]
+		slices.SortStableFunc(found.Results, func(a, b hit) int {
+			return cmp.Or(cmp.Compare(b.Band, a.Band), cmp.Compare(b.Score, a.Score)) // sure comes before perhaps
+		})
+		found.Results = found.Results[:min(limit, found.sure()+domain.MostPerhaps, len(found.Results))]
 	}
 	found.Count = len(found.Results)
 	found.Warning = strings.TrimSpace(found.warning() + " " + shortened)
@@ -111,7 +111,7 @@ func hitOf(h client.Hit, query string) hit {
 	marks = append(marks, text.Asides(abstract, *cmp.Or(k.OccurredAt, &never),
 		*cmp.Or(k.CreatedAt, &never), h.Copies)...)
 	return hit{
-		URI: k.URI, ID: k.ID, Abstract: abstract, Score: h.Score, Category: kindOf(k), Scope: h.Scope,
+		URI: k.URI, ID: k.ID, Abstract: abstract, Score: h.Score, Band: h.Band, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
 		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified, DisputedBy: s.DisputedBy,
@@ -147,6 +147,15 @@ func hint(visible int64, category string) string {
 	}
 }
 
+// sure is how many results, the first ones, are about the query.
+func (r retrieved) sure() int {
+	i := slices.IndexFunc(r.Results, func(h hit) bool { return h.Band == string(domain.Perhaps) })
+	if i < 0 {
+		return len(r.Results)
+	}
+	return i
+}
+
 // warning names the hits that the model must treat with care.
 func (r retrieved) warning() string {
 	failed, contested := 0, 0
@@ -166,8 +175,8 @@ func (r retrieved) warning() string {
 	default:
 		warnings = append(warnings, "items marked as pitfalls are FAILED approaches; do not repeat them")
 	}
-	if r.weak {
-		warnings = append(warnings, "this may not be about the query")
+	if r.Count > 0 && r.sure() == 0 {
+		warnings = append(warnings, "nobody has written this; these are only the nearest items")
 	}
 	if contested > 0 {
 		warnings = append(warnings, "do not rely on contested items")
@@ -188,7 +197,11 @@ func (r retrieved) String() string {
 	if r.Hint != "" {
 		fmt.Fprintf(&out, "%s.\n", strings.ToUpper(r.Hint[:1])+r.Hint[1:])
 	}
+	sure := r.sure()
 	for i, h := range r.Results {
+		if i == sure && i > 0 {
+			out.WriteString("---\nPerhaps not about the query:\n")
+		}
 		pitfall, doubt := "", ""
 		if h.Avoid {
 			pitfall = "[pitfall] "

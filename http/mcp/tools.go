@@ -68,7 +68,8 @@ func tools() []tool {
 				"openviking_retrieve_memory", "memory_search",
 			},
 			description: "Find what is known about something: preferences of the user, how tools behave, cases, patterns, " +
-				"skills, failures to avoid. The nearest scope comes first. Use it before a task, and when something fails.",
+				"skills, failures to avoid. The nearest scope comes first. Results with band \"perhaps\" may not be about the " +
+				"query. Use it before a task, and when something fails.",
 			input: []field{
 				aQuery, aCategory.with(categories(), false),
 				{name: "limit", kind: "integer", most: domain.MaxLimit, description: "At most so many; 5 if left out."},

@@ -71,7 +71,7 @@ func TestARightAnswerPassesAndWhatIsUnrelatedDoesNot(t *testing.T) {
 					right = score
 					continue
 				}
-				if f.unrelated = max(f.unrelated, score); score >= 0.1 && q.kind != "none, a word in common" {
+				if f.unrelated = max(f.unrelated, score); score >= 0.5 && q.kind == "none" {
 					t.Errorf("%s: %q scores %.2f", q.text, abstract, score)
 				}
 			}
@@ -80,8 +80,8 @@ func TestARightAnswerPassesAndWhatIsUnrelatedDoesNot(t *testing.T) {
 			if q.answer == "" {
 				continue
 			}
-			if f.lowest = min(f.lowest, right); right < 0.35 || len(kept) != 1 {
-				t.Errorf("%s: the right answer scores %.2f, and %d items pass", q.text, right, len(kept))
+			if f.lowest = min(f.lowest, right); right < 0.5 || len(kept) > 2 {
+				t.Errorf("%s: the right answer scores %.2f, and %d items pass", q.text, right, len(kept)) // two languages
 			}
 		}
 		manual, err := os.ReadFile("../../docs/openviking.md")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +80,7 @@ type findResult struct {
 	Plan      *plan   `json:"query_plan,omitempty"` // of a search that includes a session
 }
 
-// match is a hit. Its score is computed from its weight, see [scores].
+// match is a hit. Its score is computed from its band and its weight, see [shownScore].
 type match struct {
 	ContextType string    `json:"context_type"`
 	URI         string    `json:"uri"`
@@ -136,6 +135,9 @@ type scored struct {
 	shown float64
 }
 
+// byShown orders hits, best first.
+func byShown(a, b scored) int { return cmp.Compare(b.shown, a.shown) }
+
 // scored are the hits of a search, and the addresses that it covers.
 func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
 	search, targets, err := s.toSearch(q, in)
@@ -144,9 +146,10 @@ func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored,
 	}
 	answer, err := s.reader.Search(ctx, search)
 	found := make([]scored, len(answer.Hits))
-	for i, score := range scores(answer) {
-		found[i] = scored{answer.Hits[i], score}
+	for i, hit := range answer.Hits {
+		found[i] = scored{hit, shownScore(hit.Hit)}
 	}
+	slices.SortStableFunc(found, byShown) // those of a question's parts come in turn
 	return found, targets, answer.Warning, err
 }
 
@@ -176,7 +179,7 @@ func (s finder) grouped(
 // toSearch is the domain's search, and the addresses that it covers; none for everywhere.
 func (s finder) toSearch(q *query, in findRequest) (domain.Search, []address, error) {
 	search := domain.Search{
-		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: leastScore(in.Threshold), Order: domain.ByScore,
+		By: q.caller.Principal, Text: in.Query, Limit: in.limit(), MinScore: in.Threshold, Order: domain.ByScore,
 		Everyone: in.Everyone,
 	}
 	var targets []address
@@ -225,6 +228,7 @@ func (s finder) toSearch(q *query, in findRequest) (domain.Search, []address, er
 		}
 	}
 	search, err := search.Complete()
+	search.MinScore = nil // the threshold is for the score that clients see
 	return search, targets, fieldsOf(err, func(field string) string {
 		if field == "min_score" {
 			return "score_threshold"
@@ -294,41 +298,15 @@ func formatPlace(uri, place domain.URI, targets []address) string {
 	return string(place)
 }
 
-// Clients drop hits that score less than 0.35. Many right answers have less weight. So weights are mapped: right answers
-// pass, and unrelated hits stay below 0.1. Measured on testdata/calibration.txt.
-const (
-	evenWeight  = 0.17 // the weight whose score is 0.5
-	weightSlope = 8.0  // the slope of the curve at evenWeight
-	evenShare   = 0.88 // the share of the best weight that scores half: most hits below have just a word in common
-	shareSlope  = 40.0
-)
-
-// scores are the scores of hits, in their order. A hit of less weight never scores more.
-func scores(answer domain.Answer) []float64 {
-	list := make([]float64, len(answer.Hits))
-	best := 0.0
-	for _, hit := range answer.Hits {
-		best = max(best, hit.Weight)
+// shownScore is the score that clients see. It tells the band: a sure hit has at least 0.5, another one less. Many
+// clients drop what is below 0.35, and put the rest into a context.
+func shownScore(hit domain.Hit) float64 {
+	switch hit.Band {
+	case domain.Sure:
+		return (1 + hit.Weight) / 2
+	case domain.Perhaps:
+		return hit.Weight / 2
+	default:
+		return hit.Weight
 	}
-	for i, hit := range answer.Hits {
-		if best > 0 {
-			list[i] = absolute(hit.Weight) * logistic(shareSlope, hit.Weight/best-evenShare) / logistic(shareSlope, 1-evenShare)
-		}
-	}
-	return list
-}
-
-// absolute is the score of a weight that is the best one.
-func absolute(weight float64) float64 { return logistic(weightSlope, math.Log(weight/evenWeight)) }
-
-func logistic(slope, x float64) float64 { return 1 / (1 + math.Exp(-slope*x)) }
-
-// leastScore is the weight that a hit needs at least for a score of threshold.
-func leastScore(threshold *float64) *float64 {
-	if threshold == nil || *threshold <= 0 || *threshold >= 1 {
-		return threshold
-	}
-	const rounding = 0.999
-	least := min(*threshold, evenWeight*math.Pow(*threshold/(1-*threshold), 1/weightSlope)) * rounding
-	return &least
 }

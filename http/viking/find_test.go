@@ -1,6 +1,7 @@
 package viking_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,6 +111,46 @@ func TestAThresholdHoldsForTheScoreThatIsReturned(t *testing.T) {
 		}
 		if len(all) < 2 {
 			t.Errorf("found %v", all)
+		}
+	})
+}
+
+func TestTheScoreOfAHitTellsItsBand(t *testing.T) {
+	each(t, open, func(t *testing.T, w *world) {
+		w.remember(object{"content": "Deploy to production from Monday to Thursday, 09:00 to 16:00 UTC; a deploy outside needs the incident lead"})
+		for i, name := range []string{"ledger", "cart", "invoice", "refund", "payout", "voucher", "receipt", "wallet"} {
+			w.remember(object{"content": "The " + name + " service is deployed by its pipeline"})
+			for j := range 8 {
+				w.remember(object{"content": fmt.Sprintf("Ticket %d: the printer on floor %d has paper", 8*i+j, j)})
+			}
+		}
+		for _, query := range []string{"deploy window", "who repairs the printer of the wallet team when it is jammed", "when is the deploy window, and who has the wallet service?"} {
+			sure, perhaps := 0, 0
+			hits := w.ask("POST", "/v1/search", object{"query": query, "order": "score"}).want(http.StatusOK).json()["items"].([]any)
+			for _, hit := range hits {
+				if hit.(object)["band"] == "sure" {
+					sure++
+				} else {
+					perhaps++
+				}
+			}
+			for threshold, want := range map[float64]int{0: sure + perhaps, 0.5: sure} {
+				last, above := 1.0, 0
+				for _, m := range w.find(object{"query": query, "score_threshold": threshold})["memories"].([]any) {
+					score := m.(object)["score"].(float64)
+					if score > last || score < threshold {
+						t.Errorf("%s: %v follows %v, the threshold is %v", query, score, last, threshold)
+					}
+					if last = score; score >= 0.5 {
+						above++
+					}
+					want--
+				}
+				same(t, []int{want, above}, []int{0, sure}, query, threshold)
+			}
+			if perhaps == 0 {
+				t.Errorf("%s: all hits are sure", query)
+			}
 		}
 	})
 }

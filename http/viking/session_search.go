@@ -46,7 +46,7 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 		return s.answer(ctx, q, in.findRequest)
 	}
 	wide := in.findRequest
-	wide.Limit, wide.NodeLimit, wide.Threshold = new(domain.MaxLimit), nil, new(0.0)
+	wide.Limit, wide.NodeLimit = new(domain.MaxLimit), nil
 	own, targets, warning, err := s.scored(ctx, q, wide)
 	if err != nil {
 		return nil, err
@@ -129,11 +129,11 @@ func shaped(own, more []scored, mute bool) []scored {
 		if !known {
 			i, own = len(own), append(own, scored{hit.Found, 0})
 		}
-		if hit.shown *= shapingWeight; !mute {
-			hit.shown = math.Sqrt(hit.shown * own[i].shown)
+		if !mute {
+			hit.shown = math.Sqrt(shapingWeight * hit.shown * own[i].shown)
 		}
 		own[i].shown = max(own[i].shown, hit.shown)
 	}
-	slices.SortStableFunc(own, func(a, b scored) int { return cmp.Compare(b.shown, a.shown) })
+	slices.SortStableFunc(own, byShown)
 	return own
 }

@@ -39,6 +39,9 @@ func TestWhatWasSaidLastShapesASearch(t *testing.T) {
 		}
 		mute := w.ask("POST", "/api/v1/search/search", object{"query": "and then?", "session_id": "trip", "limit": 1}).object()
 		same(t, found(mute, "resources"), []string{"viking://resources/visa.md"}, "a question without a word of its own")
+		if score := mute["resources"].([]any)[0].(object)["score"].(float64); score < 0.5 {
+			t.Errorf("what the session is surely about scores %v", score)
+		}
 		like(t, search("nobody-knows"), object{"query_plan": nil}, "an unknown session shaped")
 		w.ask("POST", "/api/v1/search/search", object{"query": "", "session_id": "trip"}).invalid()
 	})

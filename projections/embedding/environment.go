@@ -48,8 +48,12 @@ func FromEnvironment(getenv func(string) string) (embedder Embedder, reason stri
 			problems = append(problems, errors.New("ANNALS_EMBEDDING_DIMS: not a number"))
 		}
 	}
-	if isBuiltIn && len(problems) == 0 {
+	switch {
+	case !isBuiltIn || len(problems) > 0:
+	case isOfWords(getenv):
 		return Builtin{}, reason, nil
+	default:
+		return Sentence{}, reason, nil
 	}
 	if modelNamed(config.Model).dims == 0 && config.Dims == 0 && config.Model != "" && len(problems) == 0 {
 		problems = append(problems,
@@ -82,14 +86,20 @@ func fromFile(getenv func(string) string, path string) (embedder Embedder, reaso
 	return file, file.Name() + ", because ANNALS_EMBEDDING_FILE says so: no text leaves this machine", nil
 }
 
-// choose selects where to send texts, nil for the built-in embedder, and says why.
+// isOfWords tells whether the built-in embedder alone is asked for.
+func isOfWords(getenv func(string) string) bool {
+	model := getenv("ANNALS_EMBEDDING_MODEL")
+	return strings.EqualFold(model, "words") || strings.EqualFold(model, "builtin")
+}
+
+// choose selects where to send texts, nil for an embedder in the program, and says why.
 func choose(getenv func(string) string) (config *Config, reason string) {
 	url, model, key := getenv("ANNALS_EMBEDDING_URL"), getenv("ANNALS_EMBEDDING_MODEL"), getenv("ANNALS_EMBEDDING_KEY")
 	ark, openAI := getenv("ARK_API_KEY"), getenv("OPENAI_API_KEY")
 	const back = "ANNALS_EMBEDDING_MODEL=words keeps texts here"
 	switch {
-	case strings.EqualFold(model, "words"), strings.EqualFold(model, "builtin"):
-		return nil, "built in, because ANNALS_EMBEDDING_MODEL says so: no text leaves this machine"
+	case isOfWords(getenv):
+		return nil, "words alone, because ANNALS_EMBEDDING_MODEL says so: no text leaves this machine"
 	case url != "" || key != "":
 		return &Config{Provider: providerOf(url), Config: endpoint.Config{URL: url, Model: model, Key: key}},
 			fmt.Sprintf("%s at %s, because ANNALS_EMBEDDING_URL says so; %s", model, url, back)
@@ -104,8 +114,8 @@ func choose(getenv func(string) string) (config *Config, reason string) {
 	case model != "":
 		return &Config{Config: endpoint.Config{Model: model}}, "" // Validate refuses it, since the URL is missing
 	default:
-		return nil, "built in: no model, no network. For one that knows meaning set ANNALS_EMBEDDING_FILE, " +
-			"ANNALS_EMBEDDING_URL, OPENAI_API_KEY or ARK_API_KEY"
+		return nil, "words and English sentences, in the program: no text leaves this machine. For another model set " +
+			"ANNALS_EMBEDDING_FILE, ANNALS_EMBEDDING_URL, OPENAI_API_KEY or ARK_API_KEY"
 	}
 }
 

@@ -119,12 +119,16 @@ func (c Calibration) Estimate(words, cosine float64, compared, hasWords bool) fl
 	return c.Join(c.Score(cosine), words)
 }
 
-// Beside joins the score of all other evidence with the cosine of a configured model, as shares. The model's share is 0
-// for unrelated texts, at which [Calibration.Score] is an eighth, and 1 for the same text.
-func (c Calibration) Beside(others, cosine float64) float64 {
+// Share is how much of a question a text says by the cosine of a configured model: 0 if they are unrelated, at which
+// [Calibration.Score] is an eighth, and 1 for the same text.
+func (c Calibration) Share(cosine float64) float64 {
 	unrelated := c.Midpoint - 2/c.Slope
-	share := max(0, (cosine-unrelated)/(1-unrelated))
-	return text.WordScore((1-c.Weight)*text.WordShare(others)+c.Weight*share, 1)
+	return max(0, (cosine-unrelated)/(1-unrelated))
+}
+
+// Beside joins the score of all other evidence with the cosine of a configured model, as shares.
+func (c Calibration) Beside(others, cosine float64) float64 {
+	return text.WordScore((1-c.Weight)*text.WordShare(others)+c.Weight*c.Share(cosine), 1)
 }
 
 // Join joins the calibrated scores of meaning and words.

@@ -24,7 +24,7 @@ func (Sentence) Dims() int { return sentence.Dims }
 
 // Calibration was measured on questions with known answers: unrelated texts are at about 0.2, answers at about 0.5.
 func (Sentence) Calibration() Calibration {
-	return Calibration{Midpoint: 0.4, Slope: 12, Weight: 0.5}
+	return calibrated(0.4, 12)
 }
 
 // Reads tells whether most of the letters and digits of a text are in the vocabulary: not those of Chinese.
@@ -36,6 +36,9 @@ func (Sentence) Reads(_ context.Context, s string) bool {
 	_, known := encoder.Tokens(s)
 	return known >= 0.5
 }
+
+// Request returns as many of the first texts as are encoded in about a second: their vectors are kept then.
+func (Sentence) Request(texts []string) []string { return texts[:min(len(texts), 32)] }
 
 // Embed encodes the beginning of each text, up to 128 tokens. White space is a blank, since the vocabulary has no line
 // breaks. A text says nothing if less than half of its letters and digits are in the vocabulary, as in Chinese.

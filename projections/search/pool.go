@@ -27,8 +27,9 @@ const (
 // A question and its answer are often two remarks, and only one of them has the words. Found by measuring retrieval
 // (docs/performance.md).
 const (
-	besideGain  = 0.7 // what an item gains of the better score directly before or after it
-	speakerGain = 1.7 // times, for what the only person said whom the question names
+	besideGain    = 0.7  // what a remark gains of the better score directly before or after it
+	leastInCommon = 0.05 // the own score of a remark that has a word or a meaning in common with the question
+	speakerGain   = 1.7  // times, for what the only person said whom the question names
 )
 
 // Pool are the best candidates of a search. Each is judged by its own text first, then by the items beside it.
@@ -163,12 +164,14 @@ func (p *Pool) Add(e *Entry) {
 	}
 	if model.Known {
 		c.Model = p.models[1].Score(model.Of)
+		e.covered = max(e.covered, p.models[1].Share(model.Of))
+		c.Covered = e.covered
 	}
 	c.Semantic = p.beside(c.Semantic, model, builtin.Known)
 	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
 	switch {
 	case len(p.filter.Phrases) > 0:
-		c.Covered = 1
+		e.covered, c.Covered = 1, 1
 	case len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms):
 		c.Score = 0 // nothing is about the question
 	}
@@ -184,7 +187,7 @@ func (p *Pool) Judge(ctx context.Context) error {
 	slices.SortStableFunc(p.Entries, func(a, b *Entry) int { return cmp.Compare(b.own, a.own) })
 	var names []string
 	for _, e := range p.Entries[:min(sequenced, len(p.Entries))] {
-		if name := words.SequenceOf(e.Item); name != "" && !slices.Contains(names, name) {
+		if name := words.SequenceOf(e.Item); name != "" && len(e.speakers()) > 0 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -207,7 +210,8 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
 		if e.Number == p.Words.Named {
-			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered, e.Candidate.Statement = true, 1, 1, ""
+			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered = true, 1, 1
+			e.Candidate.Statement, e.Candidate.Beside = "", ""
 		}
 		candidates[i] = e.Candidate
 		if _, shared := audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < minScore {
@@ -266,7 +270,8 @@ func (p *Pool) addNeighbours(ctx context.Context, sequences [][]int64) error {
 	return nil
 }
 
-// stand raises an item that stands between others by the better of those of its owner. They are nil if unknown.
+// stand raises a remark that stands between others by the better of those of its owner. They are nil if unknown. What
+// nobody said, such as facts of one session, says nothing about what stands beside it.
 func (e *Entry) stand(before, after *Entry) {
 	var better *Entry
 	where := ""
@@ -274,14 +279,19 @@ func (e *Entry) stand(before, after *Entry) {
 		*Entry
 		where string
 	}{{before, "before"}, {after, "after"}} {
-		if n := near.Entry; n != nil && n.Item.Owner == e.Item.Owner && (better == nil || n.own > better.own) {
+		if n := near.Entry; n != nil && n.Item.Owner == e.Item.Owner && len(n.speakers()) > 0 &&
+			(better == nil || n.own > better.own) {
 			better, where = n, near.where
 		}
 	}
-	if better != nil {
-		e.raise(e.own+besideGain*better.own, "from the item "+where+" it")
-		e.Candidate.Covered = max(e.covered, better.covered)
+	if better == nil || len(e.speakers()) == 0 {
+		return
 	}
+	if e.own < leastInCommon {
+		e.Candidate.Beside = better.Candidate.ID
+	}
+	e.raise(e.own+besideGain*better.own, "from the item "+where+" it")
+	e.Candidate.Covered = max(e.covered, better.covered)
 }
 
 // raise gives an item a higher share of the attainable score, and says why if that shows.

@@ -41,7 +41,7 @@ type Models struct {
 }
 
 // Open finds the active model, and finds or creates the built-in one and that of the configured embedder. sketchMemory
-// is how many bytes the sketches of a model may take in memory.
+// is how many bytes the sketches of each model may take in memory.
 func Open(
 	ctx context.Context, p *catalogue.Catalogue, sketchMemory int, embedders ...embedding.Embedder,
 ) (*Models, error) {

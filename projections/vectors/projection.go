@@ -42,7 +42,9 @@ type Projection struct {
 	failure   atomic.Value     // why the model did not embed the last question, a string; empty if it did
 }
 
-func newMeaning(c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder, sketchMemory int, asked *atomic.Int64) *Projection {
+func newMeaning(
+	c *catalogue.Catalogue, tables Tables, embedder embedding.Embedder, sketchMemory int, asked *atomic.Int64,
+) *Projection {
 	return &Projection{
 		asked: asked, catalogue: c, db: c.DB, Tables: tables, Embedder: embedder, Cache: NewIndexCache(sketchMemory),
 		analyzer: &analyzer{catalogue: c},

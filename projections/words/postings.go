@@ -119,7 +119,7 @@ var rooms = sync.Pool{New: func() any { return new(sums) }}
 // add adds an item, and cuts the best from time to time.
 func (r *ranking) add(it scored) {
 	if it.sum > 0 && it.compare(r.least) < 0 {
-		if r.best = append(r.best, it); len(r.best) > r.depth+r.depth/4 {
+		if r.best = append(r.best, it); len(r.best) > 2*r.depth {
 			r.best = r.cut()
 		}
 	}

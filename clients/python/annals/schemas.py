@@ -459,6 +459,7 @@ class _Hit(TypedDict):
 
 
 class Hit(_Hit, total=False):
+    band: Literal['sure', 'perhaps']
     contested: bool
     copies: int
     reason: Literal['nearer scope']

@@ -16,14 +16,16 @@ const id = z.string().describe("The id of an item, as retrieve_memory returned i
 export function annalsTools(client: Client, { context, item }: ToolOptions = {}) {
   return {
     retrieve_memory: tool({
-      description: "Look up what is known, before a task and when something fails. Do not rely on contested items.",
+      description:
+        "Look up what is known, before a task and when something fails. Do not rely on contested items. " +
+        'Items with band "perhaps" may not be about the query.',
       inputSchema: z.object({
         query: z.string().min(1).describe("The task or question, in the user's words"),
         limit: z.number().int().min(1).max(20).optional(),
       }),
       execute: async ({ query, limit = 5 }, { abortSignal: signal }) => {
         const { items } = await client.search({ query, limit, context }, { signal });
-        return items.map(({ knowledge, score, contested }) => ({
+        return items.map(({ knowledge, score, band, contested }) => ({
           id: knowledge.id!,
           task: knowledge.task,
           content: knowledge.content,
@@ -31,6 +33,7 @@ export function annalsTools(client: Client, { context, item }: ToolOptions = {})
           confidence: knowledge.eval?.confidence,
           contested,
           score,
+          band,
         }));
       },
     }),

@@ -1395,7 +1395,7 @@ export interface components {
             audience: string[];
             /**
              * Format: double
-             * @description The best score that was not shown: it is below min_score, or says too little of the query; 0 if there was none.
+             * @description The best score that was not shown: it is below min_score; 0 if there was none.
              */
             best_below: number;
             /**
@@ -1498,6 +1498,11 @@ export interface components {
             version: string;
         };
         Hit: {
+            /**
+             * @description sure: it is about the query. perhaps: one of the nearest items, at most five, after the sure ones; it may not be about the query. Missing if the search sets min_score.
+             * @enum {string}
+             */
+            band?: "sure" | "perhaps";
             /** @description Among the best hits, which come by tier: at least three quarters of the best score. */
             best: boolean;
             /** @description Do not rely on it: it was found harmful or reported stale, and its confidence is below 0.2, or it is disputed_by other items. The votes are in eval, reports of staleness in stale, what took its place in superseded_by. */
@@ -3029,7 +3034,7 @@ export interface components {
             position?: number;
             /** @description How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened. */
             warning?: string;
-            /** @description The hits, at most three, may not be about the query: they say little of it. */
+            /** @description No hit is sure: nobody may have written what the query asks for. The hits are the nearest items. */
             weak?: boolean;
         };
         Searcher: {

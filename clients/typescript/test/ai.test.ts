@@ -41,6 +41,7 @@ test("a model remembers, finds, judges, reports and forgets", async () => {
   );
   assert.equal(hits.output[0].id, id);
   assert.equal(hits.output[0].content, `Deploy ${about} on Tuesdays`);
+  assert.equal(hits.output[0].band, "sure");
   assert.equal(judged.output.confidence, 0.75);
   assert.ok(stale.output.confidence < 0.75);
   assert.deepEqual(forgotten.output, { id });

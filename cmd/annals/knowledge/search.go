@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,9 +101,9 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 	case len(a.Items) == 0:
 		t.Empty(c, whyNothing(a))
 	case c.Narrow() && !t.Chosen():
-		printHits(c, a.Items, explain)
+		printHits(c, a, explain)
 	default:
-		err = t.Show(c, tableOf(a.Items, explain))
+		err = t.Show(c, tableOf(a, explain))
 	}
 	if err != nil {
 		return err
@@ -111,8 +112,8 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 		c.Say("")
 		c.Table(howAnswered(a))
 	}
-	if a.Weak {
-		c.Note("weak: this may not be about it; --min-score 0 shows more")
+	if a.Weak && (t.Quiet || len(t.Columns) > 0) {
+		c.Note("%s", headOf(a))
 	}
 	if a.Degraded != "" {
 		c.Note("incomplete: %s", a.Degraded)
@@ -123,10 +124,27 @@ func printAnswer(c *terminal.Console, a api.SearchAnswer, t terminal.Tabular, ex
 	return nil
 }
 
+// firstPerhaps is the index of the first hit that may not be about the question, or -1.
+func firstPerhaps(a api.SearchAnswer) int {
+	return slices.IndexFunc(a.Items, func(h api.Hit) bool { return h.Band == string(domain.Perhaps) })
+}
+
+// headOf is what stands above these hits.
+func headOf(a api.SearchAnswer) string {
+	if a.Weak {
+		return "nobody has written this; nearest:"
+	}
+	return "perhaps:"
+}
+
 // tableOf has a row for each hit.
-func tableOf(hits []api.Hit, explain bool) *terminal.Table {
+func tableOf(a api.SearchAnswer, explain bool) *terminal.Table {
 	rows := terminal.NewTable("SCORE", "SCOPE", "VOTES", "ID", terminal.Mark, "KNOWLEDGE")
-	for _, h := range hits {
+	perhaps := firstPerhaps(a)
+	for i, h := range a.Items {
+		if i == perhaps {
+			rows.Rule(headOf(a))
+		}
 		k := Knowledge{*h.Knowledge}
 		text := terminal.Markup(strings.Join(textsOf(h, explain), "\n"))
 		rows.Row(fmt.Sprintf("%.2f", h.Score), h.Scope, k.shortVotes(), k.ID, k.marks(), text)
@@ -137,13 +155,17 @@ func tableOf(hits []api.Hit, explain bool) *terminal.Table {
 	return rows
 }
 
-// printHits shows what each hit says below what it is. The texts of the best hits are wrapped, of the others one line
-// is shown.
-func printHits(c *terminal.Console, hits []api.Hit, explain bool) {
+// printHits shows what each hit says below what it is. The texts of the best sure hits are wrapped, of the others one
+// line is shown.
+func printHits(c *terminal.Console, a api.SearchAnswer, explain bool) {
 	const best, most = 3, 5
-	for i, h := range hits {
+	perhaps := firstPerhaps(a)
+	for i, h := range a.Items {
 		k, lines := Knowledge{*h.Knowledge}, most
-		if i >= best {
+		if i == perhaps {
+			c.Lines(string(terminal.Faint.Render(headOf(a))))
+		}
+		if i >= best || h.Band == string(domain.Perhaps) {
 			lines = 1
 		}
 		owner := ""
@@ -163,7 +185,11 @@ func textsOf(h api.Hit, explain bool) []string {
 	k := Knowledge{*h.Knowledge}
 	snippet := k.Snippet(SnippetColumns)
 	asides := text.Asides(k.Content, terminal.OrZero(k.OccurredAt), terminal.OrZero(k.CreatedAt), h.Copies)
-	if aside := terminal.Joined(", ", append([]string{h.Reason}, asides...)...); aside != "" {
+	beside := ""
+	if h.Beside != "" {
+		beside = "beside " + h.Beside
+	}
+	if aside := terminal.Joined(", ", append([]string{h.Reason, beside}, asides...)...); aside != "" {
 		snippet = terminal.Amber.Render("("+aside+")") + " " + snippet
 	}
 	texts := []string{string(snippet)}
@@ -188,9 +214,6 @@ func whyNothing(a api.SearchAnswer) string {
 		return "nothing found: no knowledge is visible here"
 	case e.Passed == 0:
 		return fmt.Sprintf("nothing found: %d visible, but none passes the filters", e.Visible)
-	case e.BestBelow >= a.MinScore && e.BestBelow > 0:
-		return fmt.Sprintf("nothing found: %d visible, %d pass the filters; the best scores %.2f and says too little of "+
-			"what was asked (--min-score 0 shows it)", e.Visible, e.Passed, e.BestBelow)
 	case e.BestBelow > 0:
 		return fmt.Sprintf("nothing found: %d visible, %d pass the filters; "+
 			"the best scores %.2f, below the threshold of %.2f (--min-score)", e.Visible, e.Passed, e.BestBelow, a.MinScore)

@@ -16,6 +16,7 @@ type Table struct {
 	Spare []string // columns that a list omits if the terminal is too narrow, in this order
 	heads []string
 	rows  [][]string
+	rules map[int]string // lines above rows in a list
 }
 
 const gap = 2
@@ -30,6 +31,14 @@ func (t *Table) Row(cells ...any) {
 		row[i] = Text(value)
 	}
 	t.rows = append(t.rows, row)
+}
+
+// Rule adds a line that stands above the next row, unless --columns or --quiet chooses what a list shows.
+func (t *Table) Rule(text string) {
+	if t.rules == nil {
+		t.rules = map[int]string{}
+	}
+	t.rules[len(t.rows)] = text
 }
 
 // Field adds a row with a name and a value, unless the value is empty.
@@ -129,6 +138,7 @@ type Tabular struct {
 // Show prints a list, one line per row. On a terminal it cuts lines to the width with an ellipsis. Marks, times and
 // numbers stay whole; of a long id, a beginning that is unique stays.
 func (f Tabular) Show(c *Console, t *Table) error {
+	rules := t.rules
 	t, err := f.chosen(t)
 	if err != nil {
 		return err
@@ -137,7 +147,9 @@ func (f Tabular) Show(c *Console, t *Table) error {
 	if f.Wide || f.Quiet {
 		width = Unbounded
 	}
-	if len(f.Columns) == 0 {
+	if f.Quiet || len(f.Columns) > 0 {
+		rules = nil
+	} else {
 		t = t.Marked()
 		for _, spare := range t.Spare {
 			if _, least := t.fixed(width); least > width {
@@ -159,8 +171,12 @@ func (f Tabular) Show(c *Console, t *Table) error {
 	}
 	lines := first.lines(shown, fixed)
 	for i, line := range lines {
+		row := i - (len(lines) - len(t.rows))
+		if rule := rules[row]; rule != "" {
+			c.Lines(string(Faint.Render(ansi.Truncate(rule, width, "…"))))
+		}
 		c.Lines(ansi.Truncate(line, width, "…"))
-		if row := i - (len(lines) - len(t.rows)); row >= 0 && below[row] != "" {
+		if row >= 0 && below[row] != "" {
 			for more := range strings.SplitSeq(below[row], "\n") {
 				c.Lines(ansi.Truncate("    "+more, width, "…"))
 			}
