@@ -20,8 +20,8 @@ type Candidate struct {
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
 	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
-	Beside     string   // the remark next to it that alone has something in common with the question
 	Named      bool     // the question is its id
+	Beside     string   // the remark next to it that alone has something in common with the question
 	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
@@ -69,9 +69,6 @@ func RankInBands(
 ) []Hit {
 	hits := reached(candidates, audience, minScore)
 	slices.SortFunc(hits, func(a, b Hit) int {
-		if a.Named != b.Named {
-			return first(a.Named)
-		}
 		return cmp.Or(standing(a, b), cmp.Compare(b.Score, a.Score), byWeight(a, b))
 	})
 	alone := slices.IndexFunc(hits, func(h Hit) bool { return h.Beside != "" })
@@ -208,8 +205,12 @@ func withoutCopies(hits []Hit, audience Audience) []Hit {
 	return kept
 }
 
-// standing puts what stands beside a hit after what has something in common with the question itself.
+// standing puts first what the question names, and last what stands beside a hit and has nothing in common with the
+// question itself.
 func standing(a, b Hit) int {
+	if a.Named != b.Named {
+		return first(a.Named)
+	}
 	if (a.Beside == "") == (b.Beside == "") {
 		return 0
 	}

@@ -171,7 +171,7 @@ func (p *Pool) Add(e *Entry) {
 	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
 	switch {
 	case len(p.filter.Phrases) > 0:
-		c.Covered = 1
+		e.covered, c.Covered = 1, 1
 	case len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms):
 		c.Score = 0 // nothing is about the question
 	}
@@ -210,7 +210,8 @@ func (p *Pool) Rank(s domain.Search, audience domain.Audience, minScore float64)
 	candidates := make([]domain.Candidate, len(p.Entries))
 	for i, e := range p.Entries {
 		if e.Number == p.Words.Named {
-			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered, e.Candidate.Statement = true, 1, 1, ""
+			e.Candidate.Named, e.Candidate.Score, e.Candidate.Covered = true, 1, 1
+			e.Candidate.Statement, e.Candidate.Beside = "", ""
 		}
 		candidates[i] = e.Candidate
 		if _, shared := audience.Best(e.Candidate.Scopes); shared && e.Candidate.Score < minScore {
