@@ -20,6 +20,7 @@ type Candidate struct {
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
 	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
+	Beside     string   // the remark next to it that alone has something in common with the question
 	Statement  string   // its text: the same for copies; empty if that does not count
 }
 
@@ -65,11 +66,17 @@ func RankInBands(
 	candidates []Candidate, audience Audience, order Order, minScore float64, limit int, partly bool,
 ) []Hit {
 	hits := reached(candidates, audience, minScore)
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byWeight(a, b)) })
-	sure := hits[:countSure(hits, partly)]
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(standing(a, b), cmp.Compare(b.Score, a.Score), byWeight(a, b))
+	})
+	alone := slices.IndexFunc(hits, func(h Hit) bool { return h.Beside != "" })
+	if alone < 0 {
+		alone = len(hits)
+	}
+	sure := hits[:countSure(hits[:alone], partly)]
 	perhaps := hits[len(sure):]
-	if len(hits) > 0 {
-		perhaps = slices.DeleteFunc(perhaps, func(h Hit) bool { return len(sure) > 0 && h.Score < leastPerhaps*hits[0].Score })
+	if len(sure) > 0 {
+		perhaps = slices.DeleteFunc(perhaps, func(h Hit) bool { return h.Score < leastPerhaps*hits[0].Score })
 	}
 	for i := range sure {
 		sure[i].Band = Sure
@@ -186,6 +193,14 @@ func withoutCopies(hits []Hit, audience Audience) []Hit {
 		kept[i].Copies = h.Copies
 	}
 	return kept
+}
+
+// standing puts what stands beside a hit after what has something in common with the question itself.
+func standing(a, b Hit) int {
+	if (a.Beside == "") == (b.Beside == "") {
+		return 0
+	}
+	return first(a.Beside == "")
 }
 
 func byWeight(a, b Hit) int {

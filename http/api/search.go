@@ -39,6 +39,7 @@ type Hit struct {
 	Tier      string     `json:"tier" enum:"user,project,agent,team,org,public"`
 	Weight    float64    `json:"weight" doc:"score × (½ + ½·confidence), × 0.9 if its verification is overdue, × 1.1 up to the score if its verifier confirmed it: the order within a tier."`
 	Band      string     `json:"band,omitempty" enum:"sure,perhaps" doc:"sure: it is about the query. perhaps: one of the nearest items, at most five, after the sure ones; it may not be about the query. Missing if the search sets min_score."`
+	Beside    string     `json:"beside,omitempty" doc:"Beside which item this remark stands in a conversation. Alone, it has nothing in common with the query."`
 	Best      bool       `json:"best" doc:"Among the best hits, which come by tier: at least three quarters of the best score."`
 	Reason    string     `json:"reason,omitempty" enum:"nearer scope" doc:"Why it stands before a hit of more weight."`
 	Copies    int        `json:"copies,omitempty" doc:"How many other items that were found say exactly the same. The one with the nearest scope is shown."`

@@ -27,8 +27,9 @@ const (
 // A question and its answer are often two remarks, and only one of them has the words. Found by measuring retrieval
 // (docs/performance.md).
 const (
-	besideGain  = 0.7 // what an item gains of the better score directly before or after it
-	speakerGain = 1.7 // times, for what the only person said whom the question names
+	besideGain    = 0.7  // what a remark gains of the better score directly before or after it
+	leastInCommon = 0.05 // the own score of a remark that has a word or a meaning in common with the question
+	speakerGain   = 1.7  // times, for what the only person said whom the question names
 )
 
 // Pool are the best candidates of a search. Each is judged by its own text first, then by the items beside it.
@@ -176,7 +177,7 @@ func (p *Pool) Judge(ctx context.Context) error {
 	slices.SortStableFunc(p.Entries, func(a, b *Entry) int { return cmp.Compare(b.own, a.own) })
 	var names []string
 	for _, e := range p.Entries[:min(sequenced, len(p.Entries))] {
-		if name := words.SequenceOf(e.Item); name != "" && !slices.Contains(names, name) {
+		if name := words.SequenceOf(e.Item); name != "" && len(e.speakers()) > 0 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -255,7 +256,8 @@ func (p *Pool) addNeighbours(ctx context.Context, sequences [][]int64) error {
 	return nil
 }
 
-// stand raises an item that stands between others by the better of those of its owner. They are nil if unknown.
+// stand raises a remark that stands between others by the better of those of its owner. They are nil if unknown. What
+// nobody said, such as facts of one session, says nothing about what stands beside it.
 func (e *Entry) stand(before, after *Entry) {
 	var better *Entry
 	where := ""
@@ -263,14 +265,19 @@ func (e *Entry) stand(before, after *Entry) {
 		*Entry
 		where string
 	}{{before, "before"}, {after, "after"}} {
-		if n := near.Entry; n != nil && n.Item.Owner == e.Item.Owner && (better == nil || n.own > better.own) {
+		if n := near.Entry; n != nil && n.Item.Owner == e.Item.Owner && len(n.speakers()) > 0 &&
+			(better == nil || n.own > better.own) {
 			better, where = n, near.where
 		}
 	}
-	if better != nil {
-		e.raise(e.own+besideGain*better.own, "from the item "+where+" it")
-		e.Candidate.Covered = max(e.covered, better.covered)
+	if better == nil || len(e.speakers()) == 0 {
+		return
 	}
+	if e.own < leastInCommon {
+		e.Candidate.Beside = better.Candidate.ID
+	}
+	e.raise(e.own+besideGain*better.own, "from the item "+where+" it")
+	e.Candidate.Covered = max(e.covered, better.covered)
 }
 
 // raise gives an item a higher share of the attainable score, and says why if that shows.

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestAnAnswerIsFoundBesideItsQuestionNowAndThen(t *testing.T) {
 			asked.AsOf = position
 			found := search(asked).Hits
 			i := slices.IndexFunc(found, func(f domain.Found) bool { return f.ID == "answer" })
-			if i < 0 || i > 1 || !strings.Contains(strings.Join(found[i].Reasons, ", "), "from the item before it") {
+			if i < 0 || i > 1 || found[i].Beside != "question" || found[i].Band != domain.Perhaps || !strings.Contains(strings.Join(found[i].Reasons, ", "), "from the item before it") {
 				t.Errorf("as of %d: found %s", position, Listed(found))
 			}
 		}
@@ -53,6 +54,46 @@ func TestAnAnswerIsFoundBesideItsQuestionNowAndThen(t *testing.T) {
 		unknown := domain.Search{Text: "how does the zeppelin navigate the archipelago?"}
 		if answer := search(unknown); len(answer.Hits) > 0 || answer.Explain == nil {
 			t.Errorf("of what nobody said: found %s, explained by %+v", Listed(answer.Hits), answer.Explain)
+		}
+	})
+}
+
+func TestFactsOfOneSessionSayNothingOfEachOther(t *testing.T) {
+	Each(t, func(t *testing.T, w *World) {
+		for id, content := range map[string]string{
+			"allergy": "Mia is allergic to peanuts.", "car": "She drives an old Volvo.", "cello": "On Tuesdays the orchestra meets.",
+			"rent": "The rent went up in May.", "wrist": "A broken wrist heals in six weeks.",
+		} {
+			remark(w, id, "1", "", content)
+		}
+		w.Understand()
+		s := Must(domain.Search{By: w.By, Everyone: true, Text: "what is Mia allergic to?"}.Complete())(t)
+		if found := Must(w.Base.Searcher.Search(t.Context(), s))(t).Hits; len(found) != 1 || found[0].ID != "allergy" {
+			t.Errorf("found %s", Listed(found))
+		}
+	})
+}
+
+func TestTheSecondOfTwoQuestionsIsAnsweredToo(t *testing.T) {
+	EachPast(t, func(t *testing.T, w PastWorld) {
+		for i := range 12 {
+			remark(w.World, fmt.Sprintf("port-%d", i), "1", "", fmt.Sprintf("The public API of service %d uses port %d.", i, 8000+i))
+		}
+		remark(w.World, "backups", "2", "", "Backups are kept for ninety days.")
+		w.Understand()
+		w.ReadOn(500)
+		for _, position := range []int64{0, w.Head()} {
+			s := domain.Search{By: w.By, Everyone: true, AsOf: position}
+			s.Text = "Which port does the public API of a service use, and how long are backups kept?"
+			s = Must(s.Complete())(t)
+			search := w.Base.Searcher.Search
+			if position > 0 {
+				search = w.Past.Search
+			}
+			found := Must(search(t.Context(), s))(t).Hits
+			if !slices.ContainsFunc(found[:min(3, len(found))], func(f domain.Found) bool { return f.ID == "backups" }) {
+				t.Errorf("as of %d: found %s", position, Listed(found))
+			}
 		}
 	})
 }

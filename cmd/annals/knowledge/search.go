@@ -185,7 +185,11 @@ func textsOf(h api.Hit, explain bool) []string {
 	k := Knowledge{*h.Knowledge}
 	snippet := k.Snippet(SnippetColumns)
 	asides := text.Asides(k.Content, terminal.OrZero(k.OccurredAt), terminal.OrZero(k.CreatedAt), h.Copies)
-	if aside := terminal.Joined(", ", append([]string{h.Reason}, asides...)...); aside != "" {
+	beside := ""
+	if h.Beside != "" {
+		beside = "beside " + h.Beside
+	}
+	if aside := terminal.Joined(", ", append([]string{h.Reason, beside}, asides...)...); aside != "" {
 		snippet = terminal.Amber.Render("("+aside+")") + " " + snippet
 	}
 	texts := []string{string(snippet)}
