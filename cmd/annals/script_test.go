@@ -112,6 +112,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("DATABASE_URL", newDatabase(env.T().(testing.TB)))
 				env.Setenv("ANNALS_LISTEN", "127.0.0.1:0")
 				env.Setenv("ANNALS_DATA", "data")
+				env.Setenv("ANNALS_EMBEDDING_MODEL", "words") // cheap; doctor.txtar has the default
 				env.Setenv("XDG_DATA_HOME", env.WorkDir+"/share")
 				env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 				env.Setenv("TZ", "UTC")

@@ -79,7 +79,7 @@ func startServer(t *testing.T, dir string, env []string) string {
 	return url
 }
 
-// startProcess is startServer that also returns the process.
+// startProcess is startServer that also returns the process. Unless env says otherwise, it encodes no sentences.
 func startProcess(t *testing.T, dir string, env []string) (string, *os.Process) {
 	t.Helper()
 	program, err := exec.LookPath("annals")
@@ -88,7 +88,7 @@ func startProcess(t *testing.T, dir string, env []string) (string, *os.Process) 
 	}
 	var log bytes.Buffer // read it when the process has ended
 	process := exec.CommandContext(context.WithoutCancel(t.Context()), program, "serve", "--json")
-	process.Dir, process.Env, process.Stderr = dir, env, &log
+	process.Dir, process.Env, process.Stderr = dir, append([]string{"ANNALS_EMBEDDING_MODEL=words"}, env...), &log
 	t.Cleanup(func() {
 		_ = process.Process.Signal(syscall.SIGTERM)
 		if err := process.Wait(); err != nil {

@@ -1,8 +1,8 @@
 package console
 
 import (
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -25,7 +25,7 @@ type testedModel struct {
 
 // IsBuiltIn tells whether the model is a part of the server.
 func (m testedModel) IsBuiltIn() bool {
-	return strings.HasPrefix(m.Model.Model, "builtin") || strings.HasPrefix(m.Model.Model, "built-in")
+	return regexp.MustCompile(`^(builtin|sentence|built-in)[- ]\d`).MatchString(m.Model.Model)
 }
 
 // modelLabels are what the models are for, by their names.

@@ -80,20 +80,16 @@ func Reads(ctx context.Context, e Embedder, s string) bool {
 	return true
 }
 
-// Request returns the first texts, as many as an embedder sends to its model in one request: all of them without a
-// model.
+// Request returns the first texts, as many as an embedder takes at once: all of them unless it says so.
 func Request(e Embedder, texts []string) []string {
-	if o, ok := e.(requesting); ok {
-		return o.Request(texts)
+	if r, ok := e.(interface{ Request(texts []string) []string }); ok {
+		return r.Request(texts)
 	}
 	return texts
 }
 
-// requesting is an embedder that asks a model elsewhere.
-type requesting interface{ Request(texts []string) []string }
-
 // IsLocal tells whether an embedder uses the processors of this machine.
 func IsLocal(e Embedder) bool {
-	_, asks := e.(requesting)
-	return !asks
+	_, elsewhere := e.(*OpenAI)
+	return !elsewhere
 }

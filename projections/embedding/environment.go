@@ -24,7 +24,8 @@ const (
 //   - ANNALS_EMBEDDING_URL and ANNALS_EMBEDDING_MODEL, with ANNALS_EMBEDDING_KEY if it needs one, and
 //     ANNALS_EMBEDDING_DIMS unless the model is known;
 //   - ARK_API_KEY alone, or OPENAI_API_KEY alone: that provider, with its usual text model or ANNALS_EMBEDDING_MODEL;
-//   - ANNALS_EMBEDDING_MODEL=words or builtin, or nothing: the built-in one alone.
+//   - ANNALS_EMBEDDING_MODEL=words or builtin: the built-in one alone;
+//   - nothing: the encoder of sentences that is in the program.
 //
 // ANNALS_EMBEDDING_RATE limits the requests per second.
 //

@@ -16,7 +16,7 @@ func TestTheEnvironmentNamesTheEmbedder(t *testing.T) {
 		embedder    string
 		reason      string
 	}{
-		{"nothing", nil, "builtin-2", "ANNALS_EMBEDDING_URL"},
+		{"nothing", nil, "sentence-1", "ANNALS_EMBEDDING_URL"},
 		{"a key of OpenAI's", map[string]string{"OPENAI_API_KEY": secret}, "openai:text-embedding-3-small:1536", "because OPENAI_API_KEY is set"},
 		{"a key of Ark's", map[string]string{"ARK_API_KEY": secret}, "ark:doubao-embedding-large-text-250515:2048", "because ARK_API_KEY is set"},
 		{"a key and another model", map[string]string{

@@ -9,6 +9,13 @@ import (
 	"github.com/annals-kb/annals/projections/embedding"
 )
 
+func TestSentencesAreEncodedOnThisMachine(t *testing.T) {
+	t.Parallel()
+	if !embedding.IsLocal(embedding.Sentence{}) {
+		t.Error("they are not")
+	}
+}
+
 func TestASentenceIsNearToItsParaphrase(t *testing.T) {
 	t.Parallel()
 	for question, texts := range map[string][2]string{ // the answer, and another text

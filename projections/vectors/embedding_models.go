@@ -111,9 +111,9 @@ func (s *Models) meaning(t Tables, e embedding.Embedder) *Projection {
 	return s.known[t.version]
 }
 
-// embedderOf is the embedder of a model.
+// embedderOf is the embedder of a model. Those in the program need no setting.
 func (s *Models) embedderOf(found Model) embedding.Embedder {
-	for _, e := range append(s.embedders, embedding.Embedder(embedding.Builtin{})) {
+	for _, e := range append(s.embedders, embedding.Builtin{}, embedding.Sentence{}) {
 		if e.Name() == found.Name {
 			return e
 		}

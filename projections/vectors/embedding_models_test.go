@@ -15,6 +15,7 @@ import (
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
+	"github.com/annals-kb/annals/projections/embedding"
 	. "github.com/annals-kb/annals/projections/projectiontest"
 	"github.com/annals-kb/annals/projections/rebuild"
 )
@@ -137,6 +138,24 @@ func TestAModelThatNoSettingNamesAnswersNoQuestions(t *testing.T) {
 
 // What was just remembered is found by words and the built-in vectors while the model is silent. Without the model, a
 // server gives it up; a command that does not serve leaves it.
+func TestTheEncoderInTheProgramAnswersUntilAnotherModelTakesOver(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		before, stop := Served(t, db, projections.Settings{Embedder: embedding.Sentence{}})
+		before.Remember("leave", "Employees have thirty days of vacation per year.", "team:pay")
+		before.Until("the sentence has a vector", func() bool { return before.Lag() == 0 })
+		stop()
+		e := newEndpoint(t)
+		e.answers("large", 0)
+		after, stop := Served(t, db, projections.Settings{Embedder: e.model(t, "large")})
+		defer stop()
+		answer := after.Search(domain.Search{Text: "How many days of vacation do I get?"})
+		if answer.Embedder != "sentence-1" || answer.Degraded != "" || len(answer.Hits) != 1 || answer.Hits[0].Model == 0 {
+			t.Errorf("by %s (%s): %+v", answer.Embedder, answer.Degraded, answer.Hits)
+		}
+	})
+}
+
 func TestNothingWaitsForTheModel(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -60,7 +60,7 @@ func (r *retrieval) Run(ctx context.Context) error {
 			}
 			return server.caughtUp(ctx)
 		}
-		return s.withServers(ctx, nil, load, func(servers []*server) error {
+		return s.withServers(ctx, []string{"ANNALS_EMBEDDING_MODEL="}, load, func(servers []*server) error {
 			found, err := s.ask(ctx, servers, "a search", questions)
 			if err != nil {
 				return err

@@ -98,7 +98,7 @@ func (s *session) withServers(
 	return do(servers)
 }
 
-// serve starts the process and waits for its first answer.
+// serve starts the process and waits for its first answer. It encodes no sentences unless the environment says so.
 func (s *server) serve(ctx context.Context, environment []string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listens at once
 	if err != nil {
@@ -116,7 +116,8 @@ func (s *server) serve(ctx context.Context, environment []string) error {
 		settings = append(settings, "--cpu-profile", filepath.Join(s.program.profiles, filepath.Base(s.data)+".pprof"))
 	}
 	s.command = exec.Command(s.program.path, settings...) //nolint:noctx // ended by endProcess
-	s.command.Env, s.command.Stderr = append([]string{"HOME=" + s.data}, environment...), s.log
+	s.command.Env = append([]string{"HOME=" + s.data, "ANNALS_EMBEDDING_MODEL=words"}, environment...)
+	s.command.Stderr = s.log
 	started := time.Now()
 	if err := s.command.Start(); err != nil {
 		return err
