@@ -16,7 +16,7 @@ PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
 
-# The directory of questions and the items that answer them: see make bench-retrieval.
+# The directories of questions and the items that answer them: see make bench-retrieval.
 QUESTIONS ?= projections/testdata/company
 # The profile by which the program is compiled, and what is measured in a process of its own. Tests do without.
 PROFILE = cmd/annals/default.pgo
@@ -110,7 +110,7 @@ bench-smoke: go ## Run every benchmark once at a tiny size, to see that it works
 	@CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=$(VCS) -o bench-results/smoke/annals ./cmd/annals
 	@for bench in "remember --clients 1,8 --time 1 --records 200" "search --items 200 --questions 2" \
 		"rebuild --events 200 --clients 4 --switches 1" "verify --events 200" "scale --sizes 100 --questions 2 --time 1" \
-		"retrieval --questions $(QUESTIONS)"; do \
+		"retrieval $(QUESTIONS:%=--questions %)"; do \
 		$(BENCH) $$bench --program bench-results/smoke/annals --rounds 1 || exit; \
 	done
 
@@ -123,8 +123,8 @@ bench-compare: go ## Measure remember, search and rebuild in turn with another b
 bench-scale: go ## Measure how figures grow from 10,000 to 1,000,000 items (takes hours)
 	@$(BENCH) scale --json bench-results/scale.json
 
-bench-retrieval: go ## Measure how well questions find their evidence: QUESTIONS=DIR names others than a company's
-	@$(BENCH) retrieval --questions $(QUESTIONS) --json bench-results/retrieval.json
+bench-retrieval: go ## Measure how well questions find their evidence: QUESTIONS names other sets than a company's
+	@$(BENCH) retrieval $(QUESTIONS:%=--questions %) --json bench-results/retrieval.json
 
 profile: go ## See what the program is busy with, and let the compiler know (cmd/annals/default.pgo)
 	@scripts/postgres.sh install

@@ -77,21 +77,24 @@ func TestFactsOfOneSessionSayNothingOfEachOther(t *testing.T) {
 func TestTheSecondOfTwoQuestionsIsAnsweredToo(t *testing.T) {
 	EachPast(t, func(t *testing.T, w PastWorld) {
 		for i := range 12 {
-			remark(w.World, fmt.Sprintf("port-%d", i), "1", "", fmt.Sprintf("The public API of service %d uses port %d.", i, 8000+i))
+			remark(w.World, fmt.Sprintf("port-%d", i), "1", "", fmt.Sprintf("The public API of the billing service %d uses port %d in production.", i, 8000+i))
 		}
-		remark(w.World, "backups", "2", "", "Backups are kept for ninety days.")
+		for i := range 30 {
+			remark(w.World, fmt.Sprintf("building-%d", i), "2", "", fmt.Sprintf("The plants of building %d are green.", i))
+		}
+		remark(w.World, "plants", "2", "", "Joana waters the plants.")
 		w.Understand()
 		w.ReadOn(500)
 		for _, position := range []int64{0, w.Head()} {
 			s := domain.Search{By: w.By, Everyone: true, AsOf: position}
-			s.Text = "Which port does the public API of a service use, and how long are backups kept?"
+			s.Text = "Which port does the public API of the billing service use in production, and who waters the plants?"
 			s = Must(s.Complete())(t)
 			search := w.Base.Searcher.Search
 			if position > 0 {
 				search = w.Past.Search
 			}
 			found := Must(search(t.Context(), s))(t).Hits
-			if !slices.ContainsFunc(found[:min(3, len(found))], func(f domain.Found) bool { return f.ID == "backups" }) {
+			if !slices.ContainsFunc(found[:min(3, len(found))], func(f domain.Found) bool { return f.ID == "plants" }) {
 				t.Errorf("as of %d: found %s", position, Listed(found))
 			}
 		}

@@ -103,23 +103,23 @@ func inTurn[T any](rounds int, list []T, measure func(T) error, references ...fu
 // question in a first round, which warms the servers up and is not timed.
 func (s *session) ask(
 	ctx context.Context, servers []*server, name string, questions []map[string]any,
-) (found [][][]string, err error) {
-	found = make([][][]string, len(servers))
+) (found [][]answer, err error) {
+	found = make([][]answer, len(servers))
 	for n := range found {
-		found[n] = make([][]string, len(questions))
+		found[n] = make([]answer, len(questions))
 	}
 	for round := range 1 + s.Rounds {
 		times := make([][]time.Duration, len(servers))
 		for _, turn := range rand.New(rand.NewPCG(3, uint64(round))).Perm(len(servers) * len(questions)) {
 			q, n := turn/len(servers), turn%len(servers)
 			began := time.Now()
-			ids, err := servers[n].search(ctx, questions[q])
+			one, err := servers[n].search(ctx, questions[q])
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			times[n] = append(times[n], time.Since(began))
 			if round == 0 {
-				found[n][q] = ids
+				found[n][q] = one
 			}
 		}
 		for n, server := range servers {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // retrieval measures how well questions find their evidence, with the built-in embedder.
 type retrieval struct {
 	settings
-	Questions string `help:"The directory with knowledge.ndjson and queries.ndjson." type:"existingdir" required:""`
+	Questions []string `help:"Directories, each with knowledge.ndjson and queries.ndjson." type:"existingdir" required:""`
 }
 
 // query is a question with the ids of the items that answer it.
@@ -27,21 +28,37 @@ type query struct {
 	Half     string   `json:"half"` // "b" was not used to tune the ranking
 }
 
-// heldBack are scopes whose questions were not used to tune the ranking.
-var heldBack = []string{"project:conv-30", "project:conv-41", "project:conv-43"}
+// isHeldBack tells whether a question was not used to tune the ranking: half of a company's, three conversations of
+// LoCoMo, and all of BEAM's.
+func (q query) isHeldBack() bool {
+	return q.Half == "b" || strings.HasPrefix(q.Scope, "project:beam-") ||
+		slices.Contains([]string{"project:conv-30", "project:conv-41", "project:conv-43"}, q.Scope)
+}
 
 // Run implements the command.
 func (r *retrieval) Run(ctx context.Context) error {
-	records, err := os.ReadFile(filepath.Join(r.Questions, "knowledge.ndjson"))
+	return r.run(ctx, "retrieval", func(ctx context.Context, s *session) error {
+		for _, dir := range r.Questions {
+			if err := s.askSet(ctx, dir); err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+		}
+		return nil
+	})
+}
+
+// askSet asks the questions of a directory: as a client asks, and for the ten nearest items whatever their score.
+func (s *session) askSet(ctx context.Context, dir string) error {
+	records, err := os.ReadFile(filepath.Join(dir, "knowledge.ndjson"))
 	if err != nil {
 		return err
 	}
-	lines, err := os.ReadFile(filepath.Join(r.Questions, "queries.ndjson"))
+	lines, err := os.ReadFile(filepath.Join(dir, "queries.ndjson"))
 	if err != nil {
 		return err
 	}
 	var queries []query
-	var questions []map[string]any
+	var plain, nearest []map[string]any
 	for line := range bytes.Lines(lines) {
 		var q query
 		if err := json.Unmarshal(line, &q); err != nil {
@@ -51,69 +68,82 @@ func (r *retrieval) Run(ctx context.Context) error {
 		if _, project, ok := strings.Cut(q.Scope, ":"); ok {
 			question["context"] = map[string]any{"project_id": project}
 		}
-		queries, questions = append(queries, q), append(questions, question)
+		queries, plain = append(queries, q), append(plain, question)
+		question = maps.Clone(question)
+		question["min_score"] = 0.01
+		nearest = append(nearest, question)
 	}
-	return r.run(ctx, "retrieval", func(ctx context.Context, s *session) error {
-		load := func(server *server) error {
-			if err := server.importLines(ctx, records); err != nil {
-				return err
-			}
-			return server.caughtUp(ctx)
+	load := func(server *server) error {
+		if err := server.importLines(ctx, records); err != nil {
+			return err
 		}
-		return s.withServers(ctx, []string{"ANNALS_EMBEDDING_MODEL="}, load, func(servers []*server) error {
-			found, err := s.ask(ctx, servers, "a search", questions)
+		return server.caughtUp(ctx)
+	}
+	return s.withServers(ctx, []string{"ANNALS_EMBEDDING_MODEL="}, load, func(servers []*server) error {
+		set := filepath.Base(dir)
+		for _, way := range []struct {
+			name      string
+			questions []map[string]any
+		}{{set + ", ten nearest", nearest}, {set + ", in bands", plain}} {
+			found, err := s.ask(ctx, servers, way.name+": a search", way.questions)
 			if err != nil {
 				return err
 			}
 			for n, server := range servers {
-				s.addFound(server.program.name, queries, found[n])
+				s.addFound(server.program.name, way.name, queries, found[n])
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 
-// addFound adds the recall of each part of the questions, whether the first hits are of a right session, and the mean
-// of one divided by the rank of the first right hit. Of questions without an answer it counts the hits.
-func (s *session) addFound(program string, queries []query, found [][]string) {
+// addFound adds the recall of each part of the questions, the held-back ones first, whether the first hits are of a
+// right session, and the mean of one divided by the rank of the first right hit. Of questions without an answer it
+// counts the hits, and of answers in bands the right first hits that are not sure.
+func (s *session) addFound(program, way string, queries []query, found []answer) {
 	parts := map[string][]float64{}
 	add := func(part string, value float64) { parts[part] = append(parts[part], value) }
 	for i, q := range queries {
+		ids := found[i].ids
 		if len(q.Evidence) == 0 {
-			add("hits without an answer", float64(len(found[i])))
-			add("silent without an answer", is(len(found[i]) == 0))
+			add("hits without an answer", float64(len(ids)))
+			add("sure hits without an answer", float64(found[i].sure))
 			continue
 		}
 		rank := 0.0
-		if first := slices.IndexFunc(found[i], func(id string) bool { return slices.Contains(q.Evidence, id) }); first >= 0 {
+		if first := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(q.Evidence, id) }); first >= 0 {
 			rank = 1 / float64(first+1)
 		}
-		add("MRR@10", rank)
+		if rank == 1 {
+			add("right first hit not sure", is(found[i].sure == 0))
+		}
 		names := []string{"all", q.Category}
-		if slices.Contains(heldBack, q.Scope) || q.Half == "b" {
-			names = append(names, "held back")
+		if q.isHeldBack() {
+			names = append(names, "held back", "held back, "+q.Category)
+			add("MRR@10, held back", rank)
 		}
 		for _, part := range names {
-			add("recall@10, "+part, share(found[i], q.Evidence))
+			add("recall@10, "+part, share(ids, q.Evidence))
 		}
 		var sessions []string
-		for _, id := range found[i] {
+		for _, id := range ids {
 			if session := sessionOf(id); !slices.Contains(sessions, session) {
 				sessions = append(sessions, session)
 			}
 		}
-		for _, first := range []int{1, 5} {
-			add(fmt.Sprintf("session, hit@%d", first), is(slices.ContainsFunc(q.Evidence, func(right string) bool {
-				return slices.Contains(sessions[:min(first, len(sessions))], sessionOf(right))
-			})))
-		}
+		add("session, hit@5", is(slices.ContainsFunc(q.Evidence, func(right string) bool {
+			return slices.Contains(sessions[:min(5, len(sessions))], sessionOf(right))
+		})))
 	}
-	for _, part := range slices.Sorted(maps.Keys(parts)) {
+	names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(is(strings.Contains(b, "held back")), is(strings.Contains(a, "held back"))), cmp.Compare(a, b))
+	})
+	for _, part := range names {
 		sum := 0.0
 		for _, value := range parts[part] {
 			sum += value
 		}
-		s.add(program, part, "", sum/float64(len(parts[part])))
+		s.add(program, way+": "+part, "", sum/float64(len(parts[part])))
 	}
 }
 

@@ -122,7 +122,7 @@ func (a audience) measure(
 	for n, server := range servers {
 		sum := 0.0
 		for q := range questions {
-			sum += share(found[n][q], best.ids(q))
+			sum += share(found[n][q].ids, best.ids(q))
 		}
 		s.add(server.program.name, name+", recall@10", "", sum/float64(len(questions)))
 	}

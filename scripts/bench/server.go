@@ -218,19 +218,29 @@ func (s *server) send(
 }
 
 // search returns the ids of the hits.
-func (s *server) search(ctx context.Context, body map[string]any) (ids []string, err error) {
-	var answer struct {
+func (s *server) search(ctx context.Context, body map[string]any) (found answer, err error) {
+	var got struct {
 		Items []struct {
 			Knowledge struct {
 				ID string `json:"id"`
 			} `json:"knowledge"`
+			Band string `json:"band"`
 		} `json:"items"`
 	}
-	err = s.post(ctx, "/v1/search", body, &answer)
-	for _, hit := range answer.Items {
-		ids = append(ids, hit.Knowledge.ID)
+	err = s.post(ctx, "/v1/search", body, &got)
+	for _, hit := range got.Items {
+		found.ids = append(found.ids, hit.Knowledge.ID)
+		if hit.Band == "sure" {
+			found.sure++
+		}
 	}
-	return ids, err
+	return found, err
+}
+
+// answer are the ids that a search found, the sure ones first.
+type answer struct {
+	ids  []string
+	sure int
 }
 
 // load remembers items, and waits until a search by meaning finds them.
