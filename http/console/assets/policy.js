@@ -9,7 +9,7 @@ htmx.registerExtension("policy", {
   },
 });
 
-// What repeats waits while the reader has unfolded a part of it.
+// What repeats waits while the reader has unfolded a part of it. What is gone from the page is asked for at the document.
 document.addEventListener("htmx:before:request", (event) => {
-  if (event.target.getAttribute("hx-target") === "this" && event.target.querySelector("details[open]")) event.preventDefault();
+  if (event.target.getAttribute?.("hx-target") === "this" && event.target.querySelector("details[open]")) event.preventDefault();
 });
