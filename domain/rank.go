@@ -18,7 +18,7 @@ type Candidate struct {
 	Lexical    float64  // calibrated match of words, part of Score
 	Overdue    bool     // its verification is overdue
 	Confirmed  bool     // its verifier confirmed it, and that counts: see [Verification.Counts]
-	Covered    float64  // 0…1: the share of the question that it or an item beside it says, by words like its own or by a model
+	Covered    float64  // 0…1: of the question by it or by an item beside it, by words like its own or by a model
 	Reasons    []string // what raised its score beyond its own text, in words
 	Named      bool     // the question is its id
 	Beside     string   // the remark next to it that alone has something in common with the question

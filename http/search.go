@@ -158,11 +158,12 @@ func searchedOf(a domain.Answer) api.SearchAnswer {
 	for i, h := range a.Hits {
 		out.Items[i] = api.Hit{
 			Knowledge: serve.KnowledgeOf(h.Knowledge), Score: h.Score, Scope: string(h.Scope),
-			Tier: h.Scope.Tier().String(), Band: string(h.Band), Beside: h.Beside, Weight: h.Weight, Best: h.Best, Terms: h.Terms,
+			Tier: h.Scope.Tier().String(), Band: string(h.Band), Beside: h.Beside, Weight: h.Weight,
+			Best: h.Best, Terms: h.Terms,
 			Contested: h.Knowledge.Rating().Contested(), Copies: h.Copies,
 			Parts: api.Parts{
-				Semantic: h.Semantic, Model: h.Model, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical, Confidence: h.Confidence,
-				Overdue: h.Overdue, Confirmed: h.Confirmed,
+				Semantic: h.Semantic, Model: h.Model, Pending: h.Pending && a.Explain != nil, Lexical: h.Lexical,
+				Confidence: h.Confidence, Overdue: h.Overdue, Confirmed: h.Confirmed,
 			},
 		}
 		if a.Explain != nil {

@@ -72,7 +72,8 @@ func (g *Gauges) collectFollowers(ctx context.Context, to chan<- prometheus.Metr
 	p := g.rebuilds.Versions
 	var known []catalogue.Entry
 	err := p.DB.NewSelect().Model(&known).Where("name <> ?", catalogue.KnowledgeName).
-		Where("state IN (?, ?, ?)", catalogue.StateActive, catalogue.StateReady, catalogue.StateCatching).OrderExpr("name, version").Scan(ctx)
+		Where("state IN (?, ?, ?)", catalogue.StateActive, catalogue.StateReady, catalogue.StateCatching).
+		OrderExpr("name, version").Scan(ctx)
 	if err != nil {
 		return rows.Failed(ctx, "read the catalogue", err)
 	}

@@ -289,7 +289,8 @@ func firstWord(run string, yield func(word) bool) (rest string, more bool) {
 	var last rune
 	for i, r := range run {
 		if i > 0 && (unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, last) ||
-			unicode.IsDigit(r) != unicode.IsDigit(last) || text.IsPaired(r) != text.IsPaired(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
+			unicode.IsDigit(r) != unicode.IsDigit(last) ||
+			text.IsPaired(r) != text.IsPaired(last) || unicode.IsUpper(r) && unicode.IsLower(last)) {
 			end = i
 			break
 		}

@@ -27,7 +27,10 @@ func (c counting) Embed(ctx context.Context, texts []string, kind embedding.Kind
 	if kind == embedding.Document {
 		now := c.now.Add(1)
 		defer c.now.Add(-1)
-		for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+		for most := c.most.Load(); now > most; most = c.most.Load() {
+			if c.most.CompareAndSwap(most, now) {
+				break
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -83,7 +83,7 @@ func (was stock) blocks(t *testing.T, now stock) map[int64]*block {
 }
 
 // sums scores every item that the audience may see and that is active, and tells its tier.
-func (now stock) sums(
+func (was stock) sums(
 	terms []text.QueryTerm, audience domain.Audience,
 ) (sums map[int64]float64, tiers map[int64]domain.Tier) {
 	items, listed, words := 0, 0, 0
@@ -97,7 +97,7 @@ func (now stock) sums(
 		}
 		return n
 	}
-	for number, item := range now {
+	for number, item := range was {
 		if item == nil {
 			continue
 		}
@@ -132,7 +132,7 @@ func (now stock) sums(
 		return containing[a] - containing[b]
 	})
 	for number := range tiers {
-		item := now[number]
+		item := was[number]
 		if item.status != domain.Active {
 			continue
 		}
@@ -186,7 +186,9 @@ func TestTheBestAreThoseOfAllItems(t *testing.T) {
 		}
 		asked := slices.Clone(terms[random.IntN(3):])
 		for _, audience := range []domain.Audience{
-			{Everything: true}, {Scopes: []domain.Scope{"org:o", "team:a"}}, {Scopes: []domain.Scope{"user:ada"}},
+			{Everything: true},
+			{Scopes: []domain.Scope{"org:o", "team:a"}},
+			{Scopes: []domain.Scope{"user:ada"}},
 			{Scopes: []domain.Scope{"public", "team:a", "team:b", "user:ada"}},
 		} {
 			m := NewMatches(asked)

@@ -178,8 +178,9 @@ var errPostings = errors.New("a block of the index of words cannot be read")
 
 // eachPosting passes the postings of a row in the order of their numbers.
 func eachPosting(data []byte, yield func(posting)) error {
-	p, ok := posting{low: -1}, true
+	p := posting{low: -1}
 	for at := 0; at < len(data); {
+		var ok bool
 		if p, at, ok = nextPosting(data, at, p.low); !ok {
 			return errPostings
 		}

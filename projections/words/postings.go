@@ -39,8 +39,9 @@ func newList(data []byte, audience, passing *bitset, most int) (l list, count in
 	if few {
 		l.data = nil
 	}
-	p, ok := posting{low: -1}, true
+	p := posting{low: -1}
 	for n, at := 0, 0; at < len(data); {
+		var ok bool
 		before, begin := p.low, at
 		if p, at, ok = nextPosting(data, at, p.low); !ok {
 			return l, 0, errPostings

@@ -101,20 +101,23 @@ func (s *session) askSet(ctx context.Context, dir string) error {
 // right session, and the mean of one divided by the rank of the first right hit. Of questions without an answer it
 // counts the hits, and of answers in bands the right first hits that are not sure.
 func (s *session) addFound(program, way string, queries []query, found []answer) {
+	inBands := slices.ContainsFunc(found, func(a answer) bool { return a.sure > 0 })
 	parts := map[string][]float64{}
 	add := func(part string, value float64) { parts[part] = append(parts[part], value) }
 	for i, q := range queries {
 		ids := found[i].ids
 		if len(q.Evidence) == 0 {
 			add("hits without an answer", float64(len(ids)))
-			add("sure hits without an answer", float64(found[i].sure))
+			if inBands {
+				add("sure hits without an answer", float64(found[i].sure))
+			}
 			continue
 		}
 		rank := 0.0
 		if first := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(q.Evidence, id) }); first >= 0 {
 			rank = 1 / float64(first+1)
 		}
-		if rank == 1 {
+		if inBands && rank == 1 {
 			add("right first hit not sure", is(found[i].sure == 0))
 		}
 		names := []string{"all", q.Category}
@@ -135,8 +138,9 @@ func (s *session) addFound(program, way string, queries []query, found []answer)
 			return slices.Contains(sessions[:min(5, len(sessions))], sessionOf(right))
 		})))
 	}
+	heldBack := func(part string) float64 { return is(strings.Contains(part, "held back")) }
 	names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(is(strings.Contains(b, "held back")), is(strings.Contains(a, "held back"))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(heldBack(b), heldBack(a)), cmp.Compare(a, b))
 	})
 	for _, part := range names {
 		sum := 0.0

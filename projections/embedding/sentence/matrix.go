@@ -58,11 +58,11 @@ func (m matrix) multiply(a, b matrix) {
 // hasVectors tells whether the processor multiplies several numbers at once.
 var hasVectors = vek32.Info().Acceleration
 
-// times sets into, from first on, to the products of rows of b and x.
-func (b matrix) times(x, into []float32, first int) {
+// times sets into, from first on, to the products of rows of m and x.
+func (m matrix) times(x, into []float32, first int) {
 	j := first
 	for ; !hasVectors && j+4 <= len(into); j += 4 { // four sums that do not wait for one another
-		r0, r1, r2, r3 := b.row(j)[:len(x)], b.row(j + 1)[:len(x)], b.row(j + 2)[:len(x)], b.row(j + 3)[:len(x)]
+		r0, r1, r2, r3 := m.row(j)[:len(x)], m.row(j + 1)[:len(x)], m.row(j + 2)[:len(x)], m.row(j + 3)[:len(x)]
 		var s0, s1, s2, s3 float32
 		for i, value := range x {
 			s0 += value * r0[i]
@@ -73,7 +73,7 @@ func (b matrix) times(x, into []float32, first int) {
 		into[j], into[j+1], into[j+2], into[j+3] = s0, s1, s2, s3
 	}
 	for ; j < len(into); j++ {
-		into[j] = vek32.Dot(x, b.row(j))
+		into[j] = vek32.Dot(x, m.row(j))
 	}
 }
 
