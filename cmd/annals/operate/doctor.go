@@ -295,8 +295,14 @@ func (e *examination) projection(p client.Projection) {
 func (e *examination) quarantined(projection string) (names string) {
 	const most = 5
 	q, _ := readQuarantine(e.ctx, e.server, projection)
-	for _, s := range q.streams[:min(most, len(q.streams))] {
-		names += " · " + s.Value.Stream
+	var streams []string // of vectors, each model may skip the same
+	for _, s := range q.streams {
+		if !slices.Contains(streams, s.Value.Stream) {
+			streams = append(streams, s.Value.Stream)
+		}
+	}
+	for _, stream := range streams[:min(most, len(streams))] {
+		names += " · " + stream
 	}
 	return names
 }
