@@ -239,7 +239,7 @@ func (w *World) Follow() error {
 		return err
 	}
 	for _, meaning := range w.Base.Models.Meanings() {
-		if err := w.read(meaning, page); err != nil {
+		if err := read(w, meaning, page); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (w *World) Follow() error {
 }
 
 // read lets a projection of vectors read a page.
-func (w *World) read(meaning *vectors.Projection, page []domain.Event) error {
+func read(w *World, meaning *vectors.Projection, page []domain.Event) error {
 	after, afterID, _, err := w.Followers.Checkpoint(w.T.Context(), meaning.Name(), w.By.Tenant)
 	if err != nil {
 		return err
