@@ -188,7 +188,7 @@ func (s Search) Complete() (Search, error) {
 	return s, s.entitled()
 }
 
-// Asked is the search with the quotes and exclusions of its text as conditions of its filter. Again, it changes nothing.
+// Asked is the search with the quotes and exclusions of its text as conditions of its filter, and itself after that.
 func (s Search) Asked() Search {
 	q := text.ReadQuestion(s.Text)
 	s.Text, s.Filter.Phrases, s.Filter.Without = q.Words, q.Phrases, slices.Concat(s.Filter.Without, q.Without)
