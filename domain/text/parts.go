@@ -20,23 +20,29 @@ var (
 // Parts are the questions that a question consists of, such as "which port does it use, and how long are backups
 // kept?". There are none if it asks one thing, or if a part cannot be understood without the one before.
 func Parts(question string) []string {
-	var parts []string
-	for begin := 0; begin < len(question); {
-		end, next := len(question), len(question)
-		for _, at := range between.FindAllStringSubmatchIndex(question[begin:], -1) {
-			rest := begin + at[1]
-			if at[2] >= 0 {
-				rest = begin + at[2]
-			}
-			if asking.MatchString(question[begin:begin+at[0]]) && asking.MatchString(question[rest:]) {
-				end, next = begin+at[0], rest
-				break
-			}
-		}
-		parts = append(parts, strings.TrimSpace(question[begin:end]))
-		begin = next
+	asked := asking.FindAllStringIndex(question, -1)
+	if len(asked) < 2 {
+		return nil
 	}
-	if len(parts) < 2 {
+	last := asked[len(asked)-1][0]
+	var parts []string
+	begin := 0
+	for _, at := range between.FindAllStringSubmatchIndex(question, -1) {
+		rest := at[1]
+		if at[2] >= 0 {
+			rest = at[2]
+		}
+		if rest > last {
+			break
+		}
+		for asked[0][0] < begin {
+			asked = asked[1:]
+		}
+		if asked[0][0] < at[0] {
+			parts, begin = append(parts, strings.TrimSpace(question[begin:at[0]])), rest
+		}
+	}
+	if parts = append(parts, strings.TrimSpace(question[begin:])); len(parts) < 2 {
 		return nil
 	}
 	for i, part := range parts {
