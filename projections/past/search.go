@@ -32,23 +32,26 @@ import (
 // projection has not reached s.AsOf.
 func (p *Projection) Search(ctx context.Context, s domain.Search) (domain.Answer, error) {
 	s = s.Asked()
-	answer, err := p.searchWhole(ctx, s)
-	if err != nil {
-		return domain.Answer{}, err
+	answer, isPresent, err := p.searchWhole(ctx, s)
+	if err != nil || isPresent {
+		return answer, err
 	}
 	return answer, search.AddParts(s, &answer, func(part domain.Search) (domain.Answer, error) {
-		return p.searchWhole(ctx, part)
+		answer, _, err := p.searchWhole(ctx, part)
+		return answer, err
 	})
 }
 
-func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.Answer, error) {
+// searchWhole answers a question but not its parts, unless the present answers: then isPresent is true.
+func (p *Projection) searchWhole(
+	ctx context.Context, s domain.Search,
+) (answer domain.Answer, isPresent bool, err error) {
 	started := time.Now()
 	if err := errors.Join(p.catalogue.Refresh(ctx), p.models.Refresh(ctx)); err != nil {
-		return domain.Answer{}, err
+		return domain.Answer{}, false, err
 	}
-	p, err := p.reaching(ctx, s.By.Tenant, s.AsOf)
-	if err != nil {
-		return domain.Answer{}, err
+	if p, err = p.reaching(ctx, s.By.Tenant, s.AsOf); err != nil {
+		return domain.Answer{}, false, err
 	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
 	r := &asOfSearch{
@@ -58,7 +61,7 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 	for i := range r.models {
 		r.embedded = append(r.embedded, search.Embed(ctx, r.models, i, []domain.Search{s})[0])
 		if err := r.embedded[i].Err; err != nil {
-			return domain.Answer{}, err
+			return domain.Answer{}, false, err
 		}
 	}
 	if s.MinScore != nil {
@@ -79,19 +82,19 @@ func (p *Projection) searchWhole(ctx context.Context, s domain.Search) (domain.A
 	})
 	switch {
 	case err != nil:
-		return domain.Answer{}, rows.Failed(ctx, "search the past", err)
+		return domain.Answer{}, false, rows.Failed(ctx, "search the past", err)
 	case answered:
-		return present, nil
+		return present, true, nil
 	}
 	last := len(r.models) - 1
-	answer := domain.Answer{
+	answer = domain.Answer{
 		Hits: hits, Embedder: r.models[last].Embedder.Name(), Degraded: r.embedded[last].Degraded, Warning: r.search.Warning,
 		MinScore: r.minScore,
 	}
 	if s.Explain || len(hits) == 0 {
 		answer.Explain = r.explain(time.Since(started))
 	}
-	return answer, nil
+	return answer, false, nil
 }
 
 // asOfSearch is one search of the past in progress.
