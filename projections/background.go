@@ -36,22 +36,23 @@ func (b Background) Quarantined(ctx context.Context, name, tenant string) ([]dom
 
 // Replay lets a projection process the waiting events of a quarantined stream; see [follow.Followers.RetryQuarantined].
 func (b Background) Replay(ctx context.Context, name, tenant, stream string) (domain.Replayed, error) {
-	followers, err := catalogue.FollowersOf(b.Followers, name)
-	var done domain.Replayed
-	for _, follower := range followers {
-		if done, err = b.Followers.RetryQuarantined(ctx, follower, tenant, stream); !errors.Is(err, domain.ErrNotFound) {
-			break
-		}
-	}
-	return done, err
+	return ofFirst(b, name, func(follower string) (domain.Replayed, error) {
+		return b.Followers.RetryQuarantined(ctx, follower, tenant, stream)
+	})
 }
 
 // Skip discards the waiting events of a quarantined stream; see [follow.Followers.SkipQuarantined].
 func (b Background) Skip(ctx context.Context, name, tenant, stream string) (domain.Skipped, error) {
+	return ofFirst(b, name, func(follower string) (domain.Skipped, error) {
+		return b.Followers.SkipQuarantined(ctx, follower, tenant, stream)
+	})
+}
+
+// ofFirst is the result of the first follower of a projection that finds what it is asked for.
+func ofFirst[T any](b Background, name string, do func(follower string) (T, error)) (done T, err error) {
 	followers, err := catalogue.FollowersOf(b.Followers, name)
-	var done domain.Skipped
 	for _, follower := range followers {
-		if done, err = b.Followers.SkipQuarantined(ctx, follower, tenant, stream); !errors.Is(err, domain.ErrNotFound) {
+		if done, err = do(follower); !errors.Is(err, domain.ErrNotFound) {
 			break
 		}
 	}
@@ -80,8 +81,8 @@ func (b Background) ReplayAll(ctx context.Context, name, tenant string) error {
 
 // Await returns when every projection that an answer needs has reached a position of the tenant's log. Only a search
 // has to wait for a projection, that of the built-in vectors: a configured model may take long, and follows. The log
-// itself may end before the position on a standby, and in
-// a restored database. The error matches [domain.ErrBehind] if ctx ends first.
+// itself may end before the position on a standby, and in a restored database. The error matches [domain.ErrBehind]
+// if ctx ends first.
 func (r Reader) Await(ctx context.Context, tenant string, position int64, search bool) error {
 	head, err := r.Log.Watchers.AwaitHead(ctx, tenant, position)
 	if err != nil && ctx.Err() != nil {
