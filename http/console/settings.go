@@ -25,8 +25,10 @@ type testedModel struct {
 
 // IsBuiltIn tells whether the model is a part of the server.
 func (m testedModel) IsBuiltIn() bool {
-	return regexp.MustCompile(`^(builtin|sentence|built-in)[- ]\d`).MatchString(m.Model.Model)
+	return builtIn.MatchString(m.Model.Model)
 }
+
+var builtIn = regexp.MustCompile(`^(builtin|sentence|built-in)[- ]\d`)
 
 // modelLabels are what the models are for, by their names.
 func modelLabels() map[string]string {

@@ -33,15 +33,21 @@ func (Sentence) Reads(_ context.Context, s string) bool {
 	if err != nil {
 		return true // Embed tells why
 	}
-	_, known := encoder.Tokens(s)
-	return known >= 0.5
+	_, reads := tokensOf(encoder, s)
+	return reads
+}
+
+// tokensOf are the tokens of a text, and whether most of its letters and digits are in the vocabulary. White space is a
+// blank, since the vocabulary has no line breaks.
+func tokensOf(encoder *sentence.Encoder, s string) (tokens []int, reads bool) {
+	tokens, known := encoder.Tokens(strings.Join(strings.Fields(s), " "))
+	return tokens, known >= 0.5
 }
 
 // Request returns as many of the first texts as are encoded in about a second: their vectors are kept then.
 func (Sentence) Request(texts []string) []string { return texts[:min(len(texts), 32)] }
 
-// Embed encodes the beginning of each text, up to 128 tokens. White space is a blank, since the vocabulary has no line
-// breaks. A text says nothing if less than half of its letters and digits are in the vocabulary, as in Chinese.
+// Embed encodes the beginning of each text, up to 128 tokens. A text that it cannot read says nothing.
 func (s Sentence) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
 	encoder, err := sentence.English()
 	if err != nil {
@@ -49,11 +55,10 @@ func (s Sentence) Embed(ctx context.Context, texts []string, kind Kind) ([][]flo
 	}
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
-		tokens, known := encoder.Tokens(strings.Join(strings.Fields(text), " "))
-		if known < 0.5 {
-			vectors[i], err = noMeaning(s.Dims(), kind), ctx.Err()
-		} else {
+		if tokens, reads := tokensOf(encoder, text); reads {
 			vectors[i], err = encoder.Encode(ctx, tokens)
+		} else {
+			vectors[i], err = noMeaning(s.Dims(), kind), ctx.Err()
 		}
 		if err != nil {
 			return nil, err

@@ -44,7 +44,8 @@ type Pool struct {
 	question   *embedding.Question      // nil if words and vectors suffice
 	queryWords []string                 // the words of the question
 	filter     domain.Filter
-	copies     bool // of an item are searched, whatever stands beside them
+	tokenizer  text.Tokenizer // of what the filter says of texts
+	copies     bool           // of an item are searched, whatever stands beside them
 	Entries    []*Entry
 }
 
@@ -82,7 +83,10 @@ func Judged(some []domain.Candidate, s domain.Search, audience domain.Audience, 
 
 // NewPool makes a pool for a question that is asked of some models, the built-in one first.
 func NewPool(s domain.Search, m *words.Matches, models []*vectors.Projection) *Pool {
-	p := &Pool{Words: m, copies: s.Copies, filter: s.Filter, queryWords: strings.Fields(text.Fold(s.Text))}
+	p := &Pool{
+		Words: m, copies: s.Copies, filter: s.Filter, tokenizer: text.Tokenizers()[0],
+		queryWords: strings.Fields(text.Fold(s.Text)),
+	}
 	for i, model := range models {
 		p.models[i] = model.Embedder.Calibration()
 	}
@@ -136,7 +140,7 @@ func (p *Pool) beside(score float64, model Cosine, others bool) float64 {
 // Add judges an item by its own text, and adds it if its text passes the filter.
 func (p *Pool) Add(e *Entry) {
 	k, c := e.Item, &e.Candidate
-	if k.ID = c.ID; !words.Holds(text.Tokenizers()[0], p.filter, k) {
+	if k.ID = c.ID; !words.Holds(p.tokenizer, p.filter, k) {
 		return
 	}
 	if !p.copies {
@@ -147,7 +151,6 @@ func (p *Pool) Add(e *Entry) {
 	if p.question != nil {
 		names := slices.Concat(k.Text.Tags["aliases"], k.Text.Tags["labels"], words.WordsOfID(c.ID))
 		e.covered = p.question.Closeness(k.Text.Task + "\n" + strings.Join(names, "\n") + "\n" + k.Text.Content)
-		c.Covered = e.covered
 	}
 	builtin, model := e.Cosines[0], e.Cosines[1]
 	if builtin.Known {
@@ -165,17 +168,16 @@ func (p *Pool) Add(e *Entry) {
 	if model.Known {
 		c.Model = p.models[1].Score(model.Of)
 		e.covered = max(e.covered, p.models[1].Share(model.Of))
-		c.Covered = e.covered
 	}
 	c.Semantic = p.beside(c.Semantic, model, builtin.Known)
 	c.Score = p.beside(c.Score, model, len(p.Words.Terms) > 0)
 	switch {
 	case len(p.filter.Phrases) > 0:
-		e.covered, c.Covered = 1, 1
+		e.covered = 1
 	case len(p.Words.Terms) > 0 && !text.HasContent(p.Words.Terms):
 		c.Score = 0 // nothing is about the question
 	}
-	e.own = text.WordShare(c.Score)
+	c.Covered, e.own = e.covered, text.WordShare(c.Score)
 	p.Entries = append(p.Entries, e)
 }
 
