@@ -26,6 +26,10 @@ type Origin struct {
 	CausationID   string
 	Traceparent   string
 	ReasonCode    string
+
+	// Of the answer to the request, and not of events:
+	Host    string // the program that asks, as it calls itself
+	Session string // the conversation in which it asks, as the host names it
 }
 
 // Receipt is the result of a submission.
