@@ -264,7 +264,7 @@ func (p reviewer) within(query *bun.SelectQuery, tenant string, within time.Dura
 	since := fmt.Sprintf("%012x", p.view.Now().Add(-within).UnixMilli())
 	return query.Where("a.tenant = ?", tenant).
 		Where("a.access_id >= ?", since[:8]+"-"+since[8:]+"-7000-8000-000000000000").
-		Where("a.kind NOT IN (?)", bun.List([]string{domain.Denied, domain.Reviewed}))
+		Where("a.kind NOT IN (?)", bun.List([]string{"denied", "review"}))
 }
 
 // countUses counts the uses of each candidate.
