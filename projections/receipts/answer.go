@@ -55,8 +55,9 @@ type itemForm struct {
 	Cut     bool         `json:"cut,omitempty"`
 	History string       `json:"history"`
 	Wording *wordingForm `json:"wording,omitempty"`
-	Erased  string       `json:"erased,omitempty"` // the event that destroyed the wording
-	Hidden  bool         `json:"hidden,omitempty"` // the reader may not see the item
+
+	Certificate string `json:"certificate,omitempty"` // the event that erased the wording, or took something out of it
+	Hidden      bool   `json:"hidden,omitempty"`      // the reader may not see the item
 }
 
 type partsForm struct {
