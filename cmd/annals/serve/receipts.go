@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/projections/receipts"
 )
 
 // receiptSettings are the settings of receipts.
@@ -42,6 +46,17 @@ func (r receiptSettings) sampled() (n int, err error) {
 }
 
 // openReceipts keeps receipts of answers. It offers the recorder.
-func openReceipts(_ context.Context, c *core) (part, error) {
-	return part{}, nil
+func openReceipts(ctx context.Context, c *core) (part, error) {
+	sample, err := c.cfg.sampled()
+	if err != nil || sample == 0 {
+		return part{}, err
+	}
+	kept := receipts.New(ctx, receipts.Options{
+		DB: c.db, Log: c.log, Ranking: terminal.Version().Version, Keep: c.cfg.KeepReceipts, Sample: sample,
+		Registerer: c.registry, Logger: c.logger,
+	})
+	return part{
+		run: []func(context.Context){kept.Run}, offers: []any{kept},
+		api: func(api *annalshttp.Config) { api.Recorder = kept },
+	}, nil
 }

@@ -1,0 +1,100 @@
+package receipts
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/annals-kb/annals/domain"
+)
+
+// Replayed is an answer as it was given.
+type Replayed struct {
+	Receipt
+	Given  []GivenItem // in the order of the answer
+	Faults []string    // how it differs from what was recorded; none if it does not
+}
+
+// GivenItem is an item of an answer in its wording of then.
+type GivenItem struct {
+	Item
+	ID          string
+	Digest      string            // of its stream up to the version, in hexadecimal
+	Knowledge   *domain.Knowledge // as of the version, with the content of the level; nil if it is erased or hidden
+	Erased      bool              // its wording was destroyed
+	Certificate string            // the event that destroyed its wording, or took something out of it; empty for none
+	Hidden      bool              // the reader may not see it
+	Fault       string            // how it differs from what was recorded; empty if it does not
+}
+
+// Replay shows an answer again, from the log, whoever asks: see [Receipts.Show].
+func (r *Receipts) Replay(ctx context.Context, receipt Receipt) (Replayed, error) {
+	replayed := Replayed{Receipt: receipt, Given: make([]GivenItem, len(receipt.Items))}
+	whole := map[Item]history{}
+	for i, item := range receipt.Items {
+		s, err := r.stream(ctx, receipt.Tenant, item.Number, item.Version)
+		if err != nil {
+			return replayed, err
+		}
+		digest := s.digest(item.Version)
+		whole[item] = digest
+		given := GivenItem{Item: item, ID: s.id, Digest: hex.EncodeToString(digest[:]), Fault: s.faultOf(item)}
+		if s.id != "" {
+			k, certificate, erased, err := r.knowledge(ctx, receipt.Tenant, &s, item.Version)
+			switch {
+			case err != nil && given.Fault == "":
+				return replayed, err
+			case err != nil: // as the fault says
+			case erased && certificate == "":
+				given.Fault = "its text is missing, and no event says that it was erased"
+			}
+			if given.Erased, given.Certificate = erased, certificate; err == nil && !erased {
+				item.Level.Trim(k)
+				given.Knowledge = k
+			}
+		}
+		if given.Fault != "" {
+			replayed.Faults = append(replayed.Faults, fmt.Sprintf("item %d, %s: %s", i+1, given.ID, given.Fault))
+		}
+		replayed.Given[i] = given
+	}
+	replayed.Faults = append(replayed.Faults, receipt.faults(func(item Item) history { return whole[item] })...)
+	return replayed, nil
+}
+
+// faults are the differences of the digests of a receipt, given the histories of its items.
+func (r *Receipt) faults(of func(Item) history) (all []string) {
+	if r.Question.Salt != nil && r.Question.digest() != r.Question.Digest {
+		all = append(all, "the question is not the one that was asked")
+	}
+	if r.digest(of) != r.Answer {
+		all = append(all, "the answer is not the one that was given")
+	}
+	return all
+}
+
+// Hide takes out the items that a reader may not see. Their digests stay.
+func (a *Replayed) Hide(sees func(id string) bool) {
+	for i := range a.Given {
+		if item := &a.Given[i]; !sees(item.ID) {
+			item.ID, item.Knowledge, item.Certificate, item.Hidden = "", nil, "", true
+		}
+	}
+}
+
+// Canonical is the answer in its canonical form, with the wordings.
+func (a *Replayed) Canonical() json.RawMessage {
+	form := a.form()
+	for i, item := range a.Given {
+		to := &form.Items[i]
+		to.ID, to.History, to.Certificate, to.Hidden = item.ID, item.Digest, item.Certificate, item.Hidden
+		if k := item.Knowledge; k != nil {
+			to.Wording = &wordingForm{
+				Type: k.Type, Task: k.Text.Task, Content: k.Text.Content, Tags: k.Text.Tags, Source: k.Source, Owner: k.Owner,
+				Scopes: k.Scopes, URI: k.Text.URI,
+			}
+		}
+	}
+	return form.bytes()
+}
