@@ -39,7 +39,7 @@ func TestEachAnswerWithItemsHasAReceipt(t *testing.T) {
 		}{
 			{"POST", "/v1/search", Object{"query": "deployments window"}, "use, POST /v1/search, " + found, "deployments window"},
 			{"POST", "/v1/search", Object{"query": "deployments window", "level": 0}, "use, POST /v1/search, window@2/0 sure user:default", "deployments window"},
-			{"POST", "/v1/search", Object{"query": "deployments window", "limit": 0}, "use, POST /v1/search", "deployments window"},
+			{"POST", "/v1/search", Object{"query": "zebra", "min_score": 0.9}, "use, POST /v1/search", "zebra"},
 			{"POST", "/v1/context", Object{"stage": "query", "query": "deployments window"}, "use, POST /v1/context, window@2/0 sure user:default", "deployments window"},
 			{"GET", "/v1/knowledge/window", nil, "use, GET /v1/knowledge/:id, window@2/2", ""},
 			{"GET", "/v1/knowledge/window?as_of=1", nil, "use, GET /v1/knowledge/:id, window@1/2", ""},
