@@ -307,4 +307,6 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Rep
 }
 
 // Accesses lists nothing: receipts take its place. It goes with its caller.
-func (r Reports) Accesses(context.Context, domain.AccessQuery) ([]domain.Usage, error) { return nil, nil }
+func (r Reports) Accesses(context.Context, domain.AccessQuery) ([]domain.Usage, error) {
+	return nil, nil
+}

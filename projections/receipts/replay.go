@@ -59,19 +59,18 @@ func (r *Receipts) Replay(ctx context.Context, receipt Receipt) (Replayed, error
 		}
 		replayed.Given[i] = given
 	}
-	replayed.Faults = append(replayed.Faults, receipt.faults(func(item Item) history { return whole[item] })...)
+	if !receipt.asked() {
+		replayed.Faults = append(replayed.Faults, "the question is not the one that was asked")
+	}
+	if receipt.digest(func(item Item) history { return whole[item] }) != receipt.Answer {
+		replayed.Faults = append(replayed.Faults, "the answer is not the one that was given")
+	}
 	return replayed, nil
 }
 
-// faults are the differences of the digests of a receipt, given the histories of its items.
-func (r *Receipt) faults(of func(Item) history) (all []string) {
-	if r.Question.Salt != nil && r.Question.digest() != r.Question.Digest {
-		all = append(all, "the question is not the one that was asked")
-	}
-	if r.digest(of) != r.Answer {
-		all = append(all, "the answer is not the one that was given")
-	}
-	return all
+// asked tells whether the question is the one that was asked, as far as it was not erased.
+func (r *Receipt) asked() bool {
+	return r.Question.Salt == nil || r.Question.digest() == r.Question.Digest
 }
 
 // Hide takes out the items that a reader may not see. Their digests stay.
