@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -55,7 +56,7 @@ func (r *Receipts) Replay(ctx context.Context, receipt Receipt) (Replayed, error
 			}
 		}
 		if given.Fault != "" {
-			replayed.Faults = append(replayed.Faults, fmt.Sprintf("item %d, %s: %s", i+1, given.ID, given.Fault))
+			replayed.Faults = append(replayed.Faults, fmt.Sprintf("item %d: %s", i+1, given.Fault))
 		}
 		replayed.Given[i] = given
 	}
@@ -80,6 +81,15 @@ func (a *Replayed) Hide(sees func(id string) bool) {
 			item.ID, item.Knowledge, item.Certificate, item.Hidden = "", nil, "", true
 		}
 	}
+}
+
+// only keeps the items that a reader has the receipt of.
+func (a *Replayed) only(items []Item) {
+	has := func(number int64) bool {
+		return slices.ContainsFunc(items, func(item Item) bool { return item.Number == number })
+	}
+	a.Items = items
+	a.Given = slices.DeleteFunc(a.Given, func(item GivenItem) bool { return !has(item.Number) })
 }
 
 // Canonical is the answer in its canonical form, with the wordings.
