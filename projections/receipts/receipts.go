@@ -25,6 +25,7 @@ type Options struct {
 	DB      *database.DB
 	Log     *events.Log
 	Items   Items
+	Scrub   Scrubber      // nil to keep questions as they were asked
 	Ranking string        // the version of the ranking of searches
 	Keep    time.Duration // for how long; 0 for ever
 	Sample  int           // one in so many answers has a receipt, and each denial; default: 1
@@ -38,6 +39,11 @@ type Options struct {
 type Items interface {
 	// Items returns items by their ids. It leaves out those that cannot be read.
 	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
+}
+
+// Scrubber takes secrets out of questions.
+type Scrubber interface {
+	Clean(ctx context.Context, tenant, text string) (string, error)
 }
 
 // Receipts gives and keeps receipts. It is safe for concurrent use.
