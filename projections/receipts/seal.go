@@ -164,15 +164,23 @@ func sealOf(all []*Receipt, first int64) (domain.ReceiptsSealed, error) {
 
 // rootOf is the root of the Merkle tree over leaves, as RFC 6962 defines it.
 func rootOf(leaves []tlog.Hash) (tlog.Hash, error) {
-	var stored hashes
+	stored, err := treeOf(leaves)
+	if err != nil {
+		return tlog.Hash{}, err
+	}
+	return tlog.TreeHash(int64(len(leaves)), stored)
+}
+
+// treeOf are the stored hashes of the tree over leaves.
+func treeOf(leaves []tlog.Hash) (stored hashes, err error) {
 	for i, leaf := range leaves {
 		more, err := tlog.StoredHashesForRecordHash(int64(i), leaf, stored)
 		if err != nil {
-			return tlog.Hash{}, err
+			return nil, err
 		}
 		stored = append(stored, more...)
 	}
-	return tlog.TreeHash(int64(len(leaves)), stored)
+	return stored, nil
 }
 
 // hashes are the stored hashes of a tree.
