@@ -1,7 +1,9 @@
 package receipts
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -9,67 +11,92 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
-// Proof proves that a receipt is one of those that an event sealed. Who has the event, with its proof, needs only the
-// canonical receipt besides.
+// Proof proves that a seal covers a receipt: its leaf, and the hashes beside the way to the root.
 type Proof struct {
-	EventID string // of receipts.sealed
-	Index   int64  // of the receipt among the sealed ones: 0, 1, 2 …
-	Count   int64
-	Root    domain.Digest
-	Path    []domain.Digest // from the leaf's neighbour upwards, as RFC 6962 has it
+	Leaf  tlog.Hash
+	Index int64 // of the receipt among those that were sealed with it, from 0
+	Path  []tlog.Hash
+	Seal  domain.ReceiptsSealed
+	Event domain.Event // that has the seal
 }
 
-// Prove proves that a receipt is sealed. The error matches [domain.ErrConflict] if it is not sealed yet, or if its page
-// does not match its seal.
-func (r *Receipts) Prove(ctx context.Context, receipt Receipt) (proof Proof, err error) {
-	if receipt.Sealed == 0 {
-		return proof, domain.Refuse(domain.ErrConflict, "%s is not sealed yet", receipt.ID()).WithFix("wait two minutes")
+// SealedTree is the Merkle tree of the receipts that were sealed together.
+type SealedTree struct {
+	seal   domain.ReceiptsSealed
+	event  domain.Event
+	index  map[int64]int64 // by sequence numbers
+	leaves []tlog.Hash
+	stored hashes
+}
+
+// Tree is the tree of the receipts that were sealed with this one. The error matches [domain.ErrNotFound] if it is not
+// sealed yet, or if its seal is gone.
+func (r *Receipts) Tree(ctx context.Context, of Receipt) (*SealedTree, error) {
+	if of.Sealed == 0 {
+		return nil, domain.Refuse(domain.ErrNotFound, "%s is not sealed yet", of.ID()).
+			WithFix("receipts are sealed a minute or two after the answer: ask again")
 	}
-	sealed, err := r.log.Reader.Read(ctx, receipt.Tenant, receipt.Sealed-1, 1)
+	t := &SealedTree{index: map[int64]int64{}}
+	sealed, err := r.seals(ctx, of.Tenant, of.Run)
 	if err != nil {
-		return proof, err
+		return nil, err
 	}
-	broken := domain.Refuse(domain.ErrConflict, "%s does not match its seal", receipt.ID()).
-		WithFix("annals verify --receipts names what was changed")
-	if len(sealed) != 1 {
-		return proof, broken
-	}
-	seal, is := sealed[0].Fact.(domain.ReceiptsSealed)
-	var pages []page
-	err = r.db.NewSelect().Model(&pages).Where("p.tenant = ?", receipt.Tenant).Where("p.run = ?", receipt.Run).
-		Where("p.sealed = ?", receipt.Sealed).Scan(ctx)
-	if err != nil {
-		return proof, failed(ctx, err)
-	}
-	if !is || len(pages) != 1 {
-		return proof, broken
-	}
-	all, err := pages[0].receipts()
-	if err != nil {
-		return proof, err
-	}
-	proof = Proof{EventID: sealed[0].EventID, Index: -1, Count: int64(len(all))}
-	leaves := make([]tlog.Hash, len(all))
-	for i, one := range all {
-		if leaves[i] = one.leaf(); one.Sequence == receipt.Sequence {
-			proof.Index = int64(i)
+	for _, event := range sealed {
+		if fact, is := event.Fact.(domain.ReceiptsSealed); is && event.Position == of.Sealed {
+			t.seal, t.event = fact, event
 		}
 	}
-	stored, err := treeOf(leaves)
-	if err != nil || proof.Index < 0 {
-		return proof, broken
+	if t.event.Position == 0 {
+		return nil, domain.Refuse(domain.ErrNotFound, "the seal of %s is gone", of.ID())
 	}
-	root, err := tlog.TreeHash(proof.Count, stored)
-	if err != nil || string(root[:]) != string(seal.Root) {
-		return proof, broken
-	}
-	proof.Root = domain.Digest(root)
-	path, err := tlog.ProveRecord(proof.Count, proof.Index, stored)
+	var pages []page
+	err = r.db.NewSelect().Model(&pages).Where("p.tenant = ?", of.Tenant).Where("p.run = ?", of.Run).
+		Where("p.sealed = ?", of.Sealed).OrderExpr("p.first").Scan(ctx)
 	if err != nil {
-		return proof, fmt.Errorf("prove %s: %w", receipt.ID(), err)
+		return nil, failed(ctx, err)
 	}
-	for _, hash := range path {
-		proof.Path = append(proof.Path, domain.Digest(hash))
+	for i := range pages {
+		all, err := pages[i].receipts()
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			t.index[one.Sequence] = int64(len(t.leaves))
+			t.leaves = append(t.leaves, one.leaf())
+		}
 	}
-	return proof, nil
+	t.stored, err = storedHashes(t.leaves)
+	return t, err
+}
+
+// Prove proves that the seal covers a receipt. If it does not, the error says so: receipts were changed.
+func (t *SealedTree) Prove(of Receipt) (Proof, error) {
+	index, is := t.index[of.Sequence]
+	if !is {
+		return Proof{}, fmt.Errorf("%w: %s is not in its page", ErrUnproven, of.ID())
+	}
+	p := Proof{Leaf: t.leaves[index], Index: index, Seal: t.seal, Event: t.event}
+	root, err := tlog.TreeHash(int64(len(t.leaves)), t.stored)
+	if err == nil && (!bytes.Equal(root[:], t.seal.Root) || int64(len(t.leaves)) != t.seal.Count) {
+		err = fmt.Errorf("%w: the receipts of its minute are not those that were sealed", ErrUnproven)
+	}
+	if err == nil {
+		p.Path, err = tlog.ProveRecord(int64(len(t.leaves)), index, t.stored)
+	}
+	return p, err
+}
+
+// ErrUnproven says that receipts are not as they were sealed.
+var ErrUnproven = errors.New("not as it was sealed")
+
+// storedHashes are the hashes of the Merkle tree over leaves, as RFC 6962 defines it.
+func storedHashes(leaves []tlog.Hash) (stored hashes, err error) {
+	for i, leaf := range leaves {
+		more, err := tlog.StoredHashesForRecordHash(int64(i), leaf, stored)
+		if err != nil {
+			return nil, err
+		}
+		stored = append(stored, more...)
+	}
+	return stored, nil
 }

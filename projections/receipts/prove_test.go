@@ -1,6 +1,7 @@
 package receipts_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -18,23 +19,24 @@ import (
 func TestASealedReceiptIsProved(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.threeMinutes()
-		for _, id := range []string{"r1-1", "r1-3", "r1-8"} {
+		prove := func(id string) (receipts.Proof, error) {
 			r := w.find(id)
-			proof := Must(w.Prove(t.Context(), r))(t)
-			var path tlog.RecordProof
-			for _, hash := range proof.Path {
-				path = append(path, tlog.Hash(hash))
-			}
-			NoError(t, tlog.CheckRecord(path, proof.Count, tlog.Hash(proof.Root), proof.Index, tlog.RecordHash(r.Canonical())))
+			return Must(w.Tree(t.Context(), r))(t).Prove(r)
 		}
-		if _, err := w.Prove(t.Context(), w.find("r1-9")); domain.KindOf(err) != domain.KindOf(domain.ErrConflict) {
+		for i, id := range []string{"r1-1", "r1-3", "r1-8"} {
+			r, proof := w.find(id), Must(prove(id))(t)
+			NoError(t, tlog.CheckRecord(proof.Path, proof.Seal.Count, tlog.Hash(proof.Seal.Root), proof.Index,
+				tlog.RecordHash(r.Canonical())))
+			Equal(t, proof.Index, []int64{0, 2, 3}[i], "the index of %s", id)
+		}
+		if _, err := w.Tree(t.Context(), w.find("r1-9")); domain.KindOf(err) != domain.KindOf(domain.ErrNotFound) {
 			t.Errorf("one that is not sealed: %v", err)
 		}
 		NoError(t, w.Rewrite(t.Context(), 1, 5, func(all []*receipts.Receipt) []*receipts.Receipt {
 			all[0].Status = 201
 			return all
 		}))
-		if _, err := w.Prove(t.Context(), w.find("r1-6")); domain.KindOf(err) != domain.KindOf(domain.ErrConflict) {
+		if _, err := prove("r1-6"); !errors.Is(err, receipts.ErrUnproven) {
 			t.Errorf("one beside a changed one: %v", err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // The receipts of a minute are sealed when it is over: one page takes the place of theirs, and in the same transaction
@@ -164,23 +165,11 @@ func sealOf(all []*Receipt, first int64) (domain.ReceiptsSealed, error) {
 
 // rootOf is the root of the Merkle tree over leaves, as RFC 6962 defines it.
 func rootOf(leaves []tlog.Hash) (tlog.Hash, error) {
-	stored, err := treeOf(leaves)
+	stored, err := storedHashes(leaves)
 	if err != nil {
 		return tlog.Hash{}, err
 	}
 	return tlog.TreeHash(int64(len(leaves)), stored)
-}
-
-// treeOf are the stored hashes of the tree over leaves.
-func treeOf(leaves []tlog.Hash) (stored hashes, err error) {
-	for i, leaf := range leaves {
-		more, err := tlog.StoredHashesForRecordHash(int64(i), leaf, stored)
-		if err != nil {
-			return nil, err
-		}
-		stored = append(stored, more...)
-	}
-	return stored, nil
 }
 
 // hashes are the stored hashes of a tree.
@@ -204,4 +193,13 @@ func (s span) String() string {
 		return strconv.FormatInt(s.first, 10)
 	}
 	return fmt.Sprintf("%d-%d", s.first, s.last)
+}
+
+// seals are the seals of a run, by their positions in the log.
+func (r *Receipts) seals(ctx context.Context, tenant string, run int64) ([]domain.Event, error) {
+	found, err := r.log.Reader.Stream(ctx, tenant, domain.ReceiptStreams.Of(strconv.FormatInt(run, 10)))
+	if err != nil {
+		return nil, events.Unavailable(err)
+	}
+	return found, nil
 }
