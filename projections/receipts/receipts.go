@@ -70,8 +70,8 @@ type Receipts struct {
 	size              prometheus.Gauge
 }
 
-// New begins a run of receipts, unless it is to give none. If the database accepts no writes yet, [Receipts.Run] tries again; until then, answers
-// have no receipts.
+// New begins a run of receipts, unless it is to give none. If the database accepts no writes yet, [Receipts.Run] tries
+// again; until then, answers have no receipts.
 func New(ctx context.Context, o Options) *Receipts {
 	o.Logger, o.Sample = cmp.Or(o.Logger, slog.Default()), cmp.Or(o.Sample, 1)
 	if o.Clock == nil {
