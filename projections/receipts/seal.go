@@ -26,7 +26,7 @@ const (
 	mostSealed     = 10_000          // receipts
 )
 
-// Seal seals the receipts of past minutes, and says that this run goes on.
+// Seal seals the receipts of past minutes, of tenants that have a log. It says that this run goes on.
 func (r *Receipts) Seal(ctx context.Context) error {
 	ctx = database.ForEveryTenant(ctx)
 	run, now := r.current(), r.options.Clock()
@@ -44,6 +44,10 @@ func (r *Receipts) Seal(ctx context.Context) error {
 	}
 	var failures []error
 	for _, of := range due {
+		if head, _, err := r.log.Reader.Head(ctx, of.Tenant); err != nil || head == 0 { // a seal makes no tenant
+			failures = append(failures, err)
+			continue
+		}
 		until := now.Add(-abandonedAfter)
 		if of.Run == run {
 			until = now.Add(-sealedAfter).Truncate(time.Minute)
