@@ -29,14 +29,13 @@ paths() {
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
-	receipts) echo projections/receipts ;;
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
 	documents) echo http/document cmd/annals/serve/documents.go http/viking/document_test.go ;;
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction"
 
 # without deletes parts from a copy, and vets the rest.
 without() {
