@@ -137,6 +137,9 @@ var KnowledgeStreams = StreamKind{
 		Erased{},
 		Linked{},
 		Unlinked{},
+		Accepted{},
+		ItemQuarantined{},
+		Readmitted{},
 	},
 }
 
