@@ -140,6 +140,8 @@ var KnowledgeStreams = StreamKind{
 		Accepted{},
 		ItemQuarantined{},
 		Readmitted{},
+		VotesDiscounted{},
+		VotesRecounted{},
 	},
 }
 
