@@ -93,6 +93,9 @@ func (s Subscription) Names() (names []string) {
 	for _, word := range s.Events {
 		names = append(names, SubscribedEvents[word]...)
 	}
+	if s.Follows == "scope" { // its subscriber must know what is withheld
+		names = append(names, ContainmentApplied{}.Name())
+	}
 	return names
 }
 

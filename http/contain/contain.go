@@ -21,9 +21,8 @@ type Containments interface {
 	Preview(ctx context.Context, by domain.Principal, t domain.Tainting) (domain.ContainmentEffect, error)
 	// Without is the knowledge as if the source had never written: the most trusted items that a principal may see, and
 	// how many it would see.
-	Without(
-		ctx context.Context, by domain.Principal, t domain.Tainting, policy domain.ConfidencePolicy, most int,
-	) (best []*domain.Knowledge, active int, err error)
+	Without(ctx context.Context, by domain.Principal, t domain.Tainting, most int) (
+		best []*domain.Knowledge, active int, err error)
 	List(ctx context.Context, tenant string) ([]domain.RecordedContainment, error)
 	Find(ctx context.Context, tenant, id string) (domain.RecordedContainment, error)
 	// EachEffect passes on the events of a containment's transaction, in their order, until yield returns false.
@@ -37,10 +36,7 @@ type Containments interface {
 }
 
 // Room is the operations on containments, which may be nil.
-type Room struct {
-	Containments Containments
-	Policy       func() domain.ConfidencePolicy
-}
+type Room struct{ Containments Containments }
 
 const (
 	path = "/v1/containments"
@@ -184,7 +180,7 @@ func scopesOf(scopes []domain.ContainedScope) []api.ContainedScope {
 
 func (s containments) whatIf(ctx context.Context, c *serve.Call, t domain.Tainting) (*api.WhatIf, error) {
 	const most = 20
-	best, without, err := s.Containments.Without(ctx, c.Principal, t, s.Policy(), most)
+	best, without, err := s.Containments.Without(ctx, c.Principal, t, most)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +190,7 @@ func (s containments) whatIf(ctx context.Context, c *serve.Call, t domain.Tainti
 			ID: k.ID, Title: domain.TitleOf(k), Confidence: k.Confidence, Helpful: k.Helpful, Harmful: k.Harmful,
 		})
 	}
-	_, out.Active, err = s.Containments.Without(ctx, c.Principal, domain.Tainting{}, s.Policy(), 0)
+	_, out.Active, err = s.Containments.Without(ctx, c.Principal, domain.Tainting{}, 0)
 	return out, err
 }
 

@@ -88,9 +88,9 @@ func (c Config) New() *annalshttp.Server {
 		proofs.Room{Prover: c.Prover, Finder: c.Events}, // part: proofs
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
-		operate.PolicyRoom{Policies: c.Verification},                            // part: policies
-		roomofcontainments.Room{Containments: c.Containments, Policy: c.Policy}, // part: contain
-		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds},  // part: webhooks
+		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
+		roomofcontainments.Room{Containments: c.Containments},                  // part: contain
+		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,

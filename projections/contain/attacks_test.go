@@ -195,7 +195,7 @@ func TestAttacksAreContainedAndUndone(t *testing.T) {
 				}
 			}
 			before := a.judged()
-			without := Must(all.Fold(t.Context(), a.By.Tenant, tainting, w.Base.Policy()))(t)
+			without := Must(all.Fold(t.Context(), a.By.Tenant, tainting))(t)
 			first, then := effect.Commands(a.By, "c", tainting, "poisoned")
 			Must(w.Log.Submit(t.Context(), domain.Submission{By: a.By, Command: first, Then: then}))(t)
 			a.isAsWithout(seed, without, got)

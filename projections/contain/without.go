@@ -12,9 +12,9 @@ import (
 // Without is [Containments.Fold], as far as a principal may see it: the most trusted active items, and how many there
 // are.
 func (c *Containments) Without(
-	ctx context.Context, by domain.Principal, t domain.Tainting, policy domain.ConfidencePolicy, most int,
+	ctx context.Context, by domain.Principal, t domain.Tainting, most int,
 ) (best []*domain.Knowledge, active int, err error) {
-	w, err := c.Fold(ctx, by.Tenant, t, policy)
+	w, err := c.Fold(ctx, by.Tenant, t)
 	best, active = w.Best(by, most)
 	return best, active, err
 }
@@ -31,9 +31,11 @@ type Without struct {
 }
 
 // Fold folds the log of a tenant without a source. The items that are named count as its own.
-func (c *Containments) Fold(
-	ctx context.Context, tenant string, t domain.Tainting, policy domain.ConfidencePolicy,
-) (Without, error) {
+func (c *Containments) Fold(ctx context.Context, tenant string, t domain.Tainting) (Without, error) {
+	v, err := c.View(ctx)
+	if err != nil {
+		return Without{}, err
+	}
 	w := Without{
 		Items: map[string]*domain.Knowledge{}, left: map[string]bool{}, gone: map[string]bool{},
 		texts: map[text]bool{}, skips: map[string]bool{},
@@ -44,7 +46,7 @@ func (c *Containments) Fold(
 			return w, err
 		}
 		for _, e := range page {
-			w.take(e, t, policy)
+			w.take(e, t, v.Version.Policy)
 		}
 		if len(page) < events.PageSize {
 			return w, nil

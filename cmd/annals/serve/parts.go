@@ -49,10 +49,10 @@ func parts() []joining {
 		{open: openContain},                                             // part: contain
 		{open: openReviews},
 		{open: openRebuilds},
-		{open: openDocuments},                                                 // part: documents
-		{open: openViking},                                                    // part: viking
-		{open: openSCIM},                                                      // part: scim
-		{open: openMCP},                                                       // part: mcp
+		{open: openDocuments}, // part: documents
+		{open: openViking},    // part: viking
+		{open: openSCIM},      // part: scim
+		{open: openMCP},       // part: mcp
 		{open: openConsole, invites: Config.hasConsole, check: checkTraceURL}, // part: console
 	}
 }
