@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,7 +64,20 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Confirmed:
 		k.confirm(f, at)
 	case Superseded:
-		k.Status, k.SupersededBy = IsSuperseded, f.By
+		if k.SupersededBy = f.By; !k.Status.Withheld() {
+			k.Status = IsSuperseded
+		}
+		k.Revision++
+	case Accepted:
+		k.Status = Active
+		k.Revision++
+	case ItemQuarantined:
+		k.Status = IsQuarantined
+		k.Revision++
+	case Readmitted:
+		if k.Status = f.Status; k.Status == Active && k.SupersededBy != "" { // superseded meanwhile
+			k.Status = IsSuperseded
+		}
 		k.Revision++
 	case Merged:
 		for _, v := range f.Votes {
@@ -82,6 +96,10 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, -f.Helpful), counted(k.Harmful, -f.Harmful)
 		}
 		k.Revision++
+	case VotesDiscounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return discounted + v })
+	case VotesRecounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return Verdict(strings.TrimPrefix(string(v), discounted)) })
 	case Deleted:
 		k.Status = IsDeleted
 		k.Revision++
@@ -122,9 +140,11 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePo
 	k.Class, k.Scopes, k.Owner = f.Class, slices.Clone(f.Scopes), f.Owner
 	k.Source, k.Text, k.DerivedFrom = f.Source, f.Text, f.DerivedFrom
 	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
-	k.Status, k.Revision = Active, 1
+	if k.Status, k.Revision = Active, 1; f.Proposed {
+		k.Status = IsProposed
+	}
 	k.CreatedAt, k.OccurredAt = at.RecordedAt, at.OccurredAt
-	if policy.Weighs != nil {
+	if policy.Weighs != nil || f.Proposed {
 		k.Voices.Authors = slices.DeleteFunc([]Entity{at.Actor, at.OnBehalfOf}, func(e Entity) bool { return e == "" })
 	}
 }
@@ -183,6 +203,17 @@ func weighAnew(k *Knowledge, policy ConfidencePolicy) {
 		k.addVote(v, policy)
 	}
 	k.Helpful, k.Harmful = helpful, harmful
+}
+
+// judgeAgain gives votes another verdict. Those that were replaced or retracted meanwhile are passed over.
+func (k *Knowledge) judgeAgain(votes []string, policy ConfidencePolicy, verdict func(Verdict) Verdict) {
+	for _, id := range votes {
+		if v, found := k.Votes[id]; found {
+			k.removeVote(id, policy)
+			v.Verdict = verdict(v.Verdict)
+			k.addVote(v, policy)
+		}
+	}
 }
 
 func (k *Knowledge) removeVote(eventID string, policy ConfidencePolicy) bool {

@@ -137,6 +137,11 @@ var KnowledgeStreams = StreamKind{
 		Erased{},
 		Linked{},
 		Unlinked{},
+		Accepted{},
+		ItemQuarantined{},
+		Readmitted{},
+		VotesDiscounted{},
+		VotesRecounted{},
 	},
 }
 
