@@ -73,6 +73,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, f.Helpful), counted(k.Harmful, f.Harmful)
 		}
 		k.DerivedFrom = append(slices.Clip(k.DerivedFrom), f.DerivedFrom...)
+		k.lower(f.Trust)
 		k.Revision++
 	case Unmerged: // its history still has texts of the others
 		for _, vote := range f.Votes {

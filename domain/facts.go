@@ -92,6 +92,7 @@ type Merged struct {
 	Harmful     int      `data:"harmful,omitempty"` // votes against them
 	Votes       []Vote   `data:"votes,omitempty"`   // these votes; earlier releases carried only their numbers
 	DerivedFrom []string `data:"derived_from"`      // ids of the newest events of the others
+	Trust       Trust    `data:"trust,omitempty"`   // of the item from now on; empty if it stays
 	Revises     bool     `data:"revises,omitempty"` // the next event of the item is the change of its text by the merge
 	Reason      string   `text:"reason,omitempty"`
 }

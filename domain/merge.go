@@ -103,7 +103,15 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		merged.Votes = c.carried(dc, k)
 		merged.Helpful, merged.Harmful = sums(merged.Votes)
 	}
+	from := []Trust{}
+	for _, id := range c.Items {
+		from = append(from, dc.Knowledge(id).Trust())
+	}
 	revised, changed := c.Changes.withoutSummary(dc, k).different(k)
+	if changed {
+		from = append(from, c.By.Trust())
+	}
+	merged.Trust = k.lowered(from...)
 	if merged.Revises = changed; !changed {
 		return []Fact{merged}, nil
 	}

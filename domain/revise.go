@@ -18,6 +18,7 @@ type Revise struct {
 	MayBeEmpty bool       // the content
 	Confirm    bool       // also confirm the item
 	Until      time.Time  // of the confirmation; zero for no end
+	Trust      Trust      // of the changes, if they are less trusted than the caller
 }
 
 // Validate names every bad field at once.
@@ -97,7 +98,7 @@ func (c Revise) agrees(k *Knowledge) error {
 func (c Revise) facts(k *Knowledge) []Fact {
 	var facts []Fact
 	if revised, changed := c.Changes.different(k); changed {
-		revised.Reason = c.Reason
+		revised.Reason, revised.Trust = c.Reason, k.lowered(c.By.Trust(), c.Trust)
 		facts = append(facts, revised)
 	}
 	if len(c.Scopes) > 0 && !SameScopes(c.Scopes, k.Scopes) {

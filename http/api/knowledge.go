@@ -25,6 +25,7 @@ type Knowledge struct {
 	Meta        json.RawMessage `json:"meta,omitempty" doc:"A free object, at most 16 KiB."`
 	URI         string          `json:"uri,omitempty" pattern:"^viking://" doc:"Where it lies; derived if left out. Unique among live items."`
 	Source      *Source         `json:"source,omitempty"`
+	Trust       string          `json:"trust,omitempty" enum:"person,personal_agent,agent,import,outside" doc:"Who brought the text, the most trusted first: a person, an agent for a user, an agent, an import, a text from outside. The least trusted of what it came from counts; in a request, it can only lower that."`
 	Eval        *Eval           `json:"eval,omitempty"`
 	OccurredAt  *time.Time      `json:"occurred_at,omitempty" doc:"When it became true in the world."`
 	CausationID string          `json:"causation_id,omitempty" writeOnly:"true" maxLength:"128" example:"file:knowledge.ndjson:7" doc:"What caused it: an event's id, or a word of your own. Recorded with the event, as from the header Annals-Causation-Id, which says it of all that a request remembers."`

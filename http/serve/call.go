@@ -90,6 +90,7 @@ func (c *Call) Headers() error {
 		CorrelationID: c.header("Annals-Correlation-Id"),
 		CausationID:   c.header("Annals-Causation-Id"),
 	}
+	c.Principal.InSession = c.header("Annals-Host")+c.header("Annals-Session") != ""
 	// The W3C recommendation requires that an invalid traceparent is ignored.
 	if parent := c.Request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
 		c.Origin.Traceparent = parent
