@@ -63,7 +63,20 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Confirmed:
 		k.confirm(f, at)
 	case Superseded:
-		k.Status, k.SupersededBy = IsSuperseded, f.By
+		if k.SupersededBy = f.By; !k.Status.Withheld() {
+			k.Status = IsSuperseded
+		}
+		k.Revision++
+	case Accepted:
+		k.Status = Active
+		k.Revision++
+	case ItemQuarantined:
+		k.Status = IsQuarantined
+		k.Revision++
+	case Readmitted:
+		if k.Status = f.Status; k.Status == Active && k.SupersededBy != "" { // superseded meanwhile
+			k.Status = IsSuperseded
+		}
 		k.Revision++
 	case Merged:
 		for _, v := range f.Votes {
@@ -123,9 +136,11 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePo
 	k.Class, k.Scopes, k.Owner = f.Class, slices.Clone(f.Scopes), f.Owner
 	k.Source, k.Text, k.DerivedFrom = f.Source, f.Text, f.DerivedFrom
 	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
-	k.Status, k.Revision = Active, 1
+	if k.Status, k.Revision = Active, 1; f.Proposed {
+		k.Status = IsProposed
+	}
 	k.CreatedAt, k.OccurredAt = at.RecordedAt, at.OccurredAt
-	if policy.Weighs != nil {
+	if policy.Weighs != nil || f.Proposed {
 		k.Voices.Authors = slices.DeleteFunc([]Entity{at.Actor, at.OnBehalfOf}, func(e Entity) bool { return e == "" })
 	}
 }

@@ -23,6 +23,27 @@ type Remembered struct {
 	Source      Source   `data:"source,omitzero" text:"source,omitzero"`
 	Baseline    *Eval    `data:"baseline,omitempty" text:"baseline,omitempty"` // nil for [DefaultBaseline]
 	DerivedFrom []string `data:"derived_from,omitempty"`                       // ids of the events it was made from
+	Proposed    bool     `data:"proposed,omitempty"`                           // withheld until it is accepted
+}
+
+// Accepted ended the proposal of an item: its readers see it.
+type Accepted struct {
+	By     Entity `data:"by"` // the steward who accepted it
+	Reason string `text:"reason,omitempty"`
+}
+
+// ItemQuarantined withheld an item from its readers.
+type ItemQuarantined struct {
+	Containment string `data:"containment"` // the id of the containment
+	Was         Status `data:"was"`         // the status that it had
+	Reason      string `text:"reason,omitempty"`
+}
+
+// Readmitted ended the quarantine of an item.
+type Readmitted struct {
+	Containment string `data:"containment"`
+	Status      Status `data:"status"` // which the item has again
+	Reason      string `text:"reason,omitempty"`
 }
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.
@@ -156,6 +177,9 @@ func (Restored) Name() string          { return "knowledge.restored" }
 func (Held) Name() string              { return "knowledge.held" }
 func (Released) Name() string          { return "knowledge.released" }
 func (Erased) Name() string            { return "knowledge.erased" }
+func (Accepted) Name() string          { return "knowledge.accepted" }
+func (ItemQuarantined) Name() string   { return "knowledge.quarantined" }
+func (Readmitted) Name() string        { return "knowledge.readmitted" }
 
 // Linked related an item to another one.
 type Linked struct {

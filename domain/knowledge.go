@@ -138,6 +138,9 @@ var KnowledgeStreams = StreamKind{
 		Erased{},
 		Linked{},
 		Unlinked{},
+		Accepted{},
+		ItemQuarantined{},
+		Readmitted{},
 	},
 }
 

@@ -28,7 +28,7 @@ func (c Supersede) Validate() error {
 func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
 
 func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k, err := c.stewarded(dc)
+	k, err := c.superseded(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,23 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if !mayReplace(c.By, k, successor) {
 		return nil, narrower(successor, []string{k.ID})
 	}
+	if successor.Status.Withheld() {
+		return nil, Refuse(ErrConflict, "%s is withheld from its readers", successor.ID).
+			WithFix("name an item that readers see")
+	}
 	if successor.Status == IsSuperseded { // so that every chain of successors ends
 		return nil, Refuse(ErrConflict, "%s is itself %s", successor.ID, c.By.superseded(successor)).
 			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Carried: c.Carried, Reason: c.Reason}}, nil
+}
+
+// superseded finds the item, which may be quarantined: then its stewards are those who see it, except auditors.
+func (c Supersede) superseded(dc DecisionContext) (*Knowledge, error) {
+	if k := dc.Knowledge(c.ID); k.Status == IsQuarantined && c.By.MaySee(k) && c.By.Role != Auditor {
+		return k, c.expected(k)
+	}
+	return c.stewarded(dc)
 }
 
 // mayReplace tells whether a steward may let another item take the place of k. Whoever does not own k may not take it
@@ -97,6 +109,8 @@ func (p Principal) missing(k *Knowledge) string {
 		return "was forgotten: restore it, or name another item"
 	case k.Status == IsErased:
 		return "was erased for good: name another item"
+	case k.Status == IsQuarantined:
+		return "is quarantined: name another item"
 	}
 	return ""
 }
@@ -140,11 +154,13 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, NotFound(c.ID)
 	case k.Status == IsErased:
 		return nil, Gone(k)
+	case k.Status == IsQuarantined:
+		return nil, contained(k)
 	}
 	if err := c.permitted(k); err != nil {
 		return nil, err
 	}
-	if k.Status == Active {
+	if k.Status == Active || k.Status == IsProposed {
 		return nil, nil
 	}
 	if err := carriedOn(c.By, dc, k); err != nil {

@@ -185,6 +185,8 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 		return nil, Refuse(ErrErased, "%s was erased for good", c.ID).WithFix("choose another id: this one stays taken")
 	case IsDeleted:
 		return nil, taken.WithFix("restore the item, or choose another id")
+	case IsQuarantined:
+		return nil, taken.WithFix("choose another id")
 	}
 	if k.ContextType != c.Knowledge.ContextType || k.Media != c.Knowledge.Media {
 		return nil, taken.WithFix("choose another id: context_type and media never change")

@@ -72,6 +72,9 @@ func samples() []sample {
 		{1, domain.Superseded{By: "k2", Reason: "the new one is better"}},
 		{1, domain.Deleted{Reason: "wrong"}},
 		{1, domain.Restored{Reason: "was right after all"}},
+		{1, domain.Accepted{By: "user:bo", Reason: "checked"}},
+		{1, domain.ItemQuarantined{Containment: "c-1", Was: domain.Active, Reason: "poisoned"}},
+		{1, domain.Readmitted{Containment: "c-1", Status: domain.Active, Reason: "a false alarm"}},
 		{1, domain.Held{ReasonCode: "litigation", Ticket: "LEGAL-7"}},
 		{1, domain.Released{ReasonCode: "settled", Ticket: "LEGAL-7"}},
 		{1, domain.Erased{
