@@ -69,6 +69,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Revision++
 	case Accepted:
 		k.Status = Active
+		k.confirm(Confirmed{}, at)
 		k.Revision++
 	case ItemQuarantined:
 		k.Status = IsQuarantined
@@ -100,7 +101,9 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Status = IsDeleted
 		k.Revision++
 	case Restored:
-		k.restore()
+		if k.restore(); f.Proposed {
+			k.Status = IsProposed
+		}
 	case Held:
 		k.Held = true
 		k.Revision++

@@ -28,8 +28,9 @@ type Remembered struct {
 
 // Accepted ended the proposal of an item: its readers see it.
 type Accepted struct {
-	By     Entity `data:"by"` // the steward who accepted it
-	Reason string `text:"reason,omitempty"`
+	By       Entity `data:"by"`                 // the steward who accepted it, and so confirmed it
+	Verifier Entity `data:"verifier,omitempty"` // as in [Confirmed]
+	Reason   string `text:"reason,omitempty"`
 }
 
 // ItemQuarantined withheld an item from its readers.
@@ -130,12 +131,14 @@ type Unmerged struct {
 
 // Deleted removed the item from the answers. Its history stays.
 type Deleted struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waited for approval
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Restored brought a deleted or superseded item back.
 type Restored struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waits for approval again
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Held put the item under legal hold.

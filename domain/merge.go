@@ -95,6 +95,9 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.refused(dc, k); err != nil {
 		return nil, err
 	}
+	if err := mustApprove(dc, k, k.Scopes, k.Type, c.By.Trust()); err != nil {
+		return nil, err
+	}
 	merged := Merged{Items: c.Items, Reason: c.Reason}
 	for _, id := range c.Items {
 		merged.DerivedFrom = append(merged.DerivedFrom, dc.NewestID(KnowledgeStream(id)))

@@ -60,8 +60,12 @@ func (c Revise) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	}
 	for _, fact := range facts {
 		switch f := fact.(type) {
+		case Revised:
+			err = c.approved(dc, k, k.Scopes, c.By.Trust(), c.Trust)
 		case Rescoped:
-			err = mayPublish(c.By, added(f.Scopes, k.Scopes), "")
+			if err = mayPublish(c.By, added(f.Scopes, k.Scopes), ""); err == nil {
+				err = c.approved(dc, k, added(f.Scopes, k.Scopes), c.By.Trust(), c.Trust, k.Trust())
+			}
 		case Transferred:
 			err = mayPublish(c.By, nil, f.Owner)
 		case Moved:
@@ -78,6 +82,16 @@ func (c Revise) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	}
 	confirmed, err := c.confirm(dc, k, "confirm_until", Confirmed{Until: c.Until, Reason: c.Reason}, now)
 	return append(facts, confirmed...), err
+}
+
+// approved refuses to say something in scopes that ask for approval of what comes from one of the classes. What is
+// proposed already may change.
+func (c Revise) approved(dc DecisionContext, k *Knowledge, scopes []Scope, classes ...Trust) error {
+	of := k.Type
+	if set(&of, c.Changes.Type); k.Status == IsProposed || len(scopes) == 0 || c.By.Trust() == "" {
+		return nil
+	}
+	return mustApprove(dc, k, scopes, of, classes...)
 }
 
 // agrees refuses a claimed visibility that contradicts the resulting scopes.
