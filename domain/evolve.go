@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -97,6 +98,10 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, -f.Helpful), counted(k.Harmful, -f.Harmful)
 		}
 		k.Revision++
+	case VotesDiscounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return discounted + v })
+	case VotesRecounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return Verdict(strings.TrimPrefix(string(v), discounted)) })
 	case Deleted:
 		k.Status = IsDeleted
 		k.Revision++
@@ -202,6 +207,17 @@ func weighAnew(k *Knowledge, policy ConfidencePolicy) {
 		k.addVote(v, policy)
 	}
 	k.Helpful, k.Harmful = helpful, harmful
+}
+
+// judgeAgain gives votes another verdict. Those that were replaced or retracted meanwhile are passed over.
+func (k *Knowledge) judgeAgain(votes []string, policy ConfidencePolicy, verdict func(Verdict) Verdict) {
+	for _, id := range votes {
+		if v, found := k.Votes[id]; found {
+			k.removeVote(id, policy)
+			v.Verdict = verdict(v.Verdict)
+			k.addVote(v, policy)
+		}
+	}
 }
 
 func (k *Knowledge) removeVote(eventID string, policy ConfidencePolicy) bool {

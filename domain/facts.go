@@ -47,6 +47,18 @@ type Readmitted struct {
 	Reason      string `text:"reason,omitempty"`
 }
 
+// VotesDiscounted took votes out of the count. They stay votes: a voter can replace and retract them.
+type VotesDiscounted struct {
+	Containment string   `data:"containment"`
+	Votes       []string `data:"votes"` // their event ids
+}
+
+// VotesRecounted lets votes count again.
+type VotesRecounted struct {
+	Containment string   `data:"containment"`
+	Votes       []string `data:"votes"`
+}
+
 // Rescoped gave an item a new audience: Scopes is the whole new set.
 type Rescoped struct {
 	Scopes []Scope `data:"scopes"`
@@ -183,6 +195,8 @@ func (Erased) Name() string            { return "knowledge.erased" }
 func (Accepted) Name() string          { return "knowledge.accepted" }
 func (ItemQuarantined) Name() string   { return "knowledge.quarantined" }
 func (Readmitted) Name() string        { return "knowledge.readmitted" }
+func (VotesDiscounted) Name() string   { return "knowledge.votes_discounted" }
+func (VotesRecounted) Name() string    { return "knowledge.votes_recounted" }
 
 // Linked related an item to another one.
 type Linked struct {

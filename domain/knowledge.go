@@ -141,6 +141,8 @@ var KnowledgeStreams = StreamKind{
 		Accepted{},
 		ItemQuarantined{},
 		Readmitted{},
+		VotesDiscounted{},
+		VotesRecounted{},
 	},
 }
 

@@ -142,7 +142,7 @@ func (c Merge) carried(dc DecisionContext, k *Knowledge) []Vote {
 	from := map[string]string{}
 	for _, id := range c.Items {
 		for event, v := range dc.Knowledge(id).Votes {
-			if from[event] == "" {
+			if from[event] == "" && v.Verdict.counts() {
 				from[event], votes = id, append(votes, v)
 			}
 		}

@@ -46,6 +46,14 @@ type Readmit struct {
 	Reason      string
 }
 
+// Validate names every bad field at once.
+func (c Readmit) Validate() error {
+	var p Problems
+	checkID(&p, "items", c.ID)
+	atMost(&p, "reason", c.Reason, maxReason)
+	return p.Err()
+}
+
 // Decide implements [Command]. If another item has the URI by now, the item gets one beside it.
 func (c Readmit) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)

@@ -87,6 +87,12 @@ const (
 	Harmful Verdict = "harmful"
 )
 
+// discounted begins the verdicts of votes that do not count; see [VotesDiscounted].
+const discounted = "discounted_"
+
+// counts tells whether a vote of this verdict counts.
+func (v Verdict) counts() bool { return v == Helpful || v == Harmful }
+
 // The values of each vocabulary, in the order of error messages.
 var (
 	Types        = []Type{UserProfile, Strategy, Tool, Usecase, Definition, Plan}

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	roomofcontainments "github.com/annals-kb/annals/http/contain" // part: contain
 	"github.com/annals-kb/annals/http/operate"
 	roomofpeople "github.com/annals-kb/annals/http/people"
 	"github.com/annals-kb/annals/http/proofs" // part: proofs
@@ -20,6 +21,7 @@ import (
 	roomofsessions "github.com/annals-kb/annals/http/sessions"
 	roomofsubscriptions "github.com/annals-kb/annals/http/subscriptions" // part: webhooks
 	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/contain"    // part: contain
 	"github.com/annals-kb/annals/projections/extraction" // part: extraction
 	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/policies" // part: policies
@@ -41,8 +43,9 @@ type Config struct {
 	Sessions      roomofsessions.Sessions
 	Scrubbing     scrubbing.Scrubbing
 	Recorded      scrubbing.Recorded
-	Verification  operate.Policies // part: policies
-	Subscriptions Subscriptions    // part: webhooks
+	Verification  operate.Policies                // part: policies
+	Containments  roomofcontainments.Containments // part: contain
+	Subscriptions Subscriptions                   // part: webhooks
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -71,6 +74,7 @@ func (b Base) Config(t *testing.T) Config {
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
 	verifications := policies.NewVerifications(b.Log.Reader)                                // part: policies
+	cfg.Containments = &contain.Containments{View: b.Knowledge.View, Log: b.Log}            // part: contain
 	cfg.Policies, cfg.Verification = verifications, verifications                           // part: policies
 	b.Knowledge.Searcher.Verified = verifications                                           // part: policies
 	return cfg
@@ -84,8 +88,9 @@ func (c Config) New() *annalshttp.Server {
 		proofs.Room{Prover: c.Prover, Finder: c.Events}, // part: proofs
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
-		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
-		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
+		operate.PolicyRoom{Policies: c.Verification},                            // part: policies
+		roomofcontainments.Room{Containments: c.Containments, Policy: c.Policy}, // part: contain
+		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds},  // part: webhooks
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,

@@ -46,6 +46,7 @@ func parts() []joining {
 		{open: openQuotas, check: checkQuotas, log: limitLog},           // part: quotas
 		{open: openPolicies},                                            // part: policies
 		{open: openWebhooks},                                            // part: webhooks
+		{open: openContain},                                             // part: contain
 		{open: openReviews},
 		{open: openRebuilds},
 		{open: openDocuments},                                                 // part: documents
