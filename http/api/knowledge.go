@@ -39,7 +39,7 @@ type Knowledge struct {
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
 	Verified            *Verified  `json:"verified,omitempty" readOnly:"true" doc:"Missing if it was never confirmed and no verification policy is about it. Not in as-of reads."`
 	DisputedBy          []string   `json:"disputed_by,omitempty" readOnly:"true" maxItems:"10" doc:"The ids of items that it contradicts, according to open proposals that you may see. Not in as-of reads."`
-	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
+	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"Only active items can be remembered."`
 	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
 	Relations           []Related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
 	Held                bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`

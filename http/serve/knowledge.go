@@ -237,7 +237,7 @@ type Filtering struct {
 	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
 	Stale       Boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
 	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
-	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"active if left out."`
 	CreatedFrom Moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
 	CreatedTo   Moment   `query:"created_to" doc:"Before it."`
 	UpdatedFrom Moment   `query:"updated_from"`
