@@ -160,7 +160,8 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 func (c Remember) begun(dc DecisionContext) ([]Fact, error) {
 	item := c.Knowledge
 	item.Source.Trust = LeastTrusted(item.trust(), c.By.Trust())
-	item.Proposed = c.Knowledge.Proposed || len(StateOf[Verification](dc, VerificationStream).
+	archives := IsArchive(c.ID) && c.By.Authentication == SystemPrincipal().Authentication // nobody tells anything by it
+	item.Proposed = item.Proposed || !archives && len(StateOf[Verification](dc, VerificationStream).
 		asking(item.Scopes, item.Type, c.By.Trust(), item.Source.Trust)) > 0
 	taken := dc.Holder(item.Text.URI) != ""
 	switch {

@@ -109,10 +109,10 @@ var forwardedHeaders = []string{
 
 // api makes requests as the caller of a tool.
 func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
+	header := http.Header{"Annals-Host": {"mcp"}} // a session of an agent, whoever has the key
 	if extra == nil || len(extra.Header) == 0 {
-		return s.cfg.API
+		return s.cfg.API.With(header)
 	}
-	header := http.Header{}
 	for _, name := range forwardedHeaders {
 		if values := extra.Header.Values(name); len(values) > 0 {
 			header[name] = values
