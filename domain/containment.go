@@ -25,35 +25,6 @@ var ContainmentStreams = StreamKind{
 	Facts: []Fact{ContainmentApplied{}, ContainmentUndone{}},
 }
 
-// ContainmentApplied quarantined items, in the same transaction. What follows it in the log and names it as the cause
-// are the facts about the items.
-type ContainmentApplied struct {
-	Items   int              `data:"items"`             // that were quarantined
-	Votes   int              `data:"votes,omitempty"`   // that do not count any more
-	Revived int              `data:"revived,omitempty"` // items whose place the quarantined ones had taken
-	Scopes  []ContainedScope `data:"scopes,omitempty"`
-	Named   []string         `data:"named,omitempty"` // ids of the items that the caller named
-	Actor   Entity           `data:"actor,omitempty"`
-	Session string           `data:"session,omitempty"`
-	Since   time.Time        `data:"since,omitzero"`
-	Source  string           `text:"source,omitempty"`
-	Reason  string           `text:"reason,omitempty"`
-}
-
-// ContainedScope counts the quarantined items of a scope.
-type ContainedScope struct {
-	Scope Scope `data:"scope" json:"scope"`
-	Items int   `data:"items" json:"items"`
-}
-
-// ContainmentUndone readmitted what was still quarantined, in the same transaction.
-type ContainmentUndone struct {
-	Reason string `text:"reason,omitempty"`
-}
-
-func (ContainmentApplied) Name() string { return "containment.applied" }
-func (ContainmentUndone) Name() string  { return "containment.undone" }
-
 func (c Containment) Evolve(fact Fact, at EventMetadata) (State, error) {
 	by := at.Actor
 	if at.OnBehalfOf != "" {

@@ -39,7 +39,8 @@ type Knowledge struct {
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
 	Verified            *Verified  `json:"verified,omitempty" readOnly:"true" doc:"Missing if it was never confirmed and no verification policy is about it. Not in as-of reads."`
 	DisputedBy          []string   `json:"disputed_by,omitempty" readOnly:"true" maxItems:"10" doc:"The ids of items that it contradicts, according to open proposals that you may see. Not in as-of reads."`
-	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"Only active items can be remembered."`
+	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"Only active items can be remembered. Only stewards see quarantined and proposed ones, and an author what they proposed."`
+	Quarantined         *Withheld  `json:"quarantined,omitempty" readOnly:"true" doc:"Why a quarantined item is withheld. Only of a single item."`
 	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
 	Relations           []Related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
 	Held                bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`
@@ -53,6 +54,13 @@ type Knowledge struct {
 	Similar []Similar `json:"similar,omitempty" readOnly:"true" maxItems:"5" doc:"In the answer to remembering one new item with on_similar: items of its audience that say the same, contradict it or resemble it."`
 
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
+}
+
+// Withheld says why only stewards see an item.
+type Withheld struct {
+	Containment string     `json:"containment,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	Since       *time.Time `json:"since,omitempty"`
 }
 
 // Filter narrows a search to some items.

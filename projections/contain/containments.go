@@ -38,20 +38,19 @@ func (c *Containments) Preview(ctx context.Context, by domain.Principal, t domai
 	if err != nil {
 		return domain.ContainmentEffect{}, err
 	}
-	s := &spread{
-		view: v, tenant: by.Tenant, items: map[string]*item{}, events: map[string]int64{}, texts: map[text]int64{},
+	s := &spread{view: v, tenant: by.Tenant, from: t}
+	if !t.Since.IsZero() {
+		if s.since, _, err = events.Since(ctx, v.DB, by.Tenant, t.Since); err != nil {
+			return domain.ContainmentEffect{}, err
+		}
 	}
-	first, err := s.begin(ctx, t)
-	if err != nil {
+	if err := s.read(ctx); err != nil {
 		return domain.ContainmentEffect{}, err
 	}
 	for _, id := range t.Items {
-		if s.items[id] == nil {
+		if s.items[id] == "" {
 			return domain.ContainmentEffect{}, domain.NotFound(id)
 		}
-	}
-	if err := s.follow(ctx, first); err != nil {
-		return domain.ContainmentEffect{}, err
 	}
 	e := domain.ContainmentEffect{Answers: -1}
 	if err := c.divide(ctx, by, t, s, &e); err != nil {
@@ -74,6 +73,9 @@ func (c *Containments) Preview(ctx context.Context, by domain.Principal, t domai
 	return e, err
 }
 
+// atOnce limits the values of one statement.
+const atOnce = 500
+
 // standing is what rights over items depend on.
 const standing = "k.id, k.number, k.owner, k.scopes, k.status, k.baseline, k.version"
 
@@ -93,7 +95,7 @@ func (c *Containments) divide(
 		case k.Status == domain.IsQuarantined:
 			e.Already++
 		case k.Status != domain.IsErased:
-			e.Items = append(e.Items, domain.Affected{ID: k.ID, Number: k.Number, Why: s.items[k.ID].why})
+			e.Items = append(e.Items, domain.Affected{ID: k.ID, Number: k.Number, Why: s.items[k.ID]})
 			for _, scope := range k.Scopes {
 				counts[scope]++
 			}
@@ -152,7 +154,7 @@ func (c *Containments) votes(
 	err := database.ForEach(ctx, s.view.DB, func(row *sql.Rows) error {
 		var id, vote string
 		err := row.Scan(&id, &vote)
-		if s.items[id] == nil {
+		if s.items[id] == "" {
 			on[id] = append(on[id], vote)
 		}
 		return err
@@ -186,7 +188,7 @@ func (c *Containments) revived(ctx context.Context, by domain.Principal, s *spre
 		err := database.ForEach(ctx, s.view.DB, func(row *sql.Rows) error {
 			var id, successor string
 			err := row.Scan(&id, &successor)
-			if s.items[id] == nil {
+			if s.items[id] == "" {
 				superseded[id] = successor
 			}
 			return err

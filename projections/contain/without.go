@@ -24,9 +24,9 @@ func (c *Containments) Without(
 type Without struct {
 	Items map[string]*domain.Knowledge // without the texts of contents
 
-	left  map[string]bool // the ids of events that are left out
+	left  map[string]bool // the ids of events that are left out; true if something is made of what they say
 	gone  map[string]bool // the streams of items that are left out
-	texts map[text]bool   // what was left out
+	texts map[text]bool   // what was said, and whether what said it first is left out
 	skips map[string]bool // streams whose next revision is part of a merge that is left out
 }
 
@@ -68,9 +68,25 @@ func (w *Without) take(e domain.Event, t domain.Tainting, policy domain.Confiden
 		k = &domain.Knowledge{ID: id}
 		w.Items[id] = k
 	}
-	at := e.Metadata()
+	switch f := e.Fact.(type) {
+	case domain.Remembered:
+		w.says(f.Text.Content, false)
+	case domain.Revised:
+		if f.Content != nil {
+			w.says(*f.Content, false)
+		}
+	}
+	at, fact := e.Metadata(), e.Fact
 	at.Version = k.Version + 1 // some are left out
-	if k.Evolve(e.Fact, at, policy) == nil {
+	if merged, is := fact.(domain.Merged); is {
+		merged.Votes = slices.DeleteFunc(slices.Clone(merged.Votes), func(v domain.Vote) bool {
+			_, out := w.left[v.EventID]
+			return out
+		})
+		merged.Helpful, merged.Harmful = 0, 0 // of releases that carried no votes
+		fact = merged
+	}
+	if k.Evolve(fact, at, policy) == nil {
 		k.Text.Content, k.Text.Abstract, k.Text.Overview = "", "", "" // they would take too much memory
 	}
 }
@@ -120,22 +136,26 @@ func (w *Without) isOf(e domain.Event, t domain.Tainting) bool {
 
 // leave notes what was left out.
 func (w *Without) leave(e domain.Event, isItem bool) {
-	w.left[e.EventID] = true
 	content := ""
+	w.left[e.EventID] = !isItem || w.gone[e.Stream]
 	switch f := e.Fact.(type) {
 	case domain.Remembered:
-		if content = f.Text.Content; isItem {
-			w.gone[e.Stream] = true
-		}
+		content, w.gone[e.Stream], w.left[e.EventID] = f.Text.Content, true, true
 	case domain.Revised:
-		if f.Content != nil {
+		if w.left[e.EventID] = true; f.Content != nil {
 			content = *f.Content
 		}
 	case domain.Merged:
-		w.skips[e.Stream] = f.Revises
+		w.left[e.EventID], w.skips[e.Stream] = true, f.Revises
 	}
-	if said, long := textOf(content); long {
-		w.texts[said] = true
+	w.says(content, true)
+}
+
+// says notes who said something first.
+func (w *Without) says(content string, left bool) {
+	said, long := textOf(content)
+	if _, known := w.texts[said]; long && !known {
+		w.texts[said] = left
 	}
 }
 

@@ -1,6 +1,7 @@
 package rebuild_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,10 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		for _, target := range []domain.Target{a, c} {
 			do(domain.Quarantine{Target: target, Containment: "c", Reason: "poisoned"})
 			do(domain.Readmit{Target: target, Containment: "c"})
+		}
+		votes := slices.Collect(maps.Keys(Must(w.Base.Browser.Find(t.Context(), w.By.Tenant, "a"))(t).Votes))
+		for _, again := range []bool{false, true} {
+			do(domain.DiscountVotes{Target: a, Containment: "c", Votes: votes, Again: again})
 		}
 		check(w.Redact("a"))
 		check(w.Erase("b"))

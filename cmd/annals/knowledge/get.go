@@ -66,6 +66,9 @@ func (k Knowledge) Print(c *terminal.Console) {
 	if k.Status != "active" {
 		facts.Field("status", terminal.Joined(" by ", k.Status, k.SupersededBy))
 	}
+	if k.Quarantined != nil {
+		facts.Field("quarantined", terminal.Joined(": ", k.Quarantined.Containment, k.Quarantined.Reason))
+	}
 	if k.ConfirmedAt != nil {
 		confirmation := terminal.Text(k.ConfirmedAt)
 		if k.Verified != nil && k.Verified.By != "" {
