@@ -70,6 +70,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Revision++
 	case Accepted:
 		k.Status = Active
+		k.confirm(Confirmed{}, at)
 		k.Revision++
 	case ItemQuarantined:
 		k.Status = IsQuarantined
@@ -87,6 +88,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, f.Helpful), counted(k.Harmful, f.Harmful)
 		}
 		k.DerivedFrom = append(slices.Clip(k.DerivedFrom), f.DerivedFrom...)
+		k.lower(f.Trust)
 		k.Revision++
 	case Unmerged: // its history still has texts of the others
 		for _, vote := range f.Votes {
@@ -104,7 +106,9 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 		k.Status = IsDeleted
 		k.Revision++
 	case Restored:
-		k.restore()
+		if k.restore(); f.Proposed {
+			k.Status = IsProposed
+		}
 	case Held:
 		k.Held = true
 		k.Revision++

@@ -28,8 +28,9 @@ type Remembered struct {
 
 // Accepted ended the proposal of an item: its readers see it.
 type Accepted struct {
-	By     Entity `data:"by"` // the steward who accepted it
-	Reason string `text:"reason,omitempty"`
+	By       Entity `data:"by"`                 // the steward who accepted it, and so confirmed it
+	Verifier Entity `data:"verifier,omitempty"` // as in [Confirmed]
+	Reason   string `text:"reason,omitempty"`
 }
 
 // ItemQuarantined withheld an item from its readers.
@@ -125,6 +126,7 @@ type Merged struct {
 	Harmful     int      `data:"harmful,omitempty"` // votes against them
 	Votes       []Vote   `data:"votes,omitempty"`   // these votes; earlier releases carried only their numbers
 	DerivedFrom []string `data:"derived_from"`      // ids of the newest events of the others
+	Trust       Trust    `data:"trust,omitempty"`   // of the item from now on; empty if it stays
 	Revises     bool     `data:"revises,omitempty"` // the next event of the item is the change of its text by the merge
 	Reason      string   `text:"reason,omitempty"`
 }
@@ -141,12 +143,14 @@ type Unmerged struct {
 
 // Deleted removed the item from the answers. Its history stays.
 type Deleted struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waited for approval
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Restored brought a deleted or superseded item back.
 type Restored struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waits for approval again
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Held put the item under legal hold.

@@ -48,8 +48,8 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, narrower(successor, []string{k.ID})
 	}
 	if successor.Status.Withheld() {
-		return nil, Refuse(ErrConflict, "%s is withheld from its readers", successor.ID).
-			WithFix("name an item that readers see")
+		return nil, Refuse(ErrConflict, "%s is withheld from its readers: it is %s", successor.ID, successor.Status).
+			WithFix("name an item that readers see; what is proposed takes its place after it was accepted")
 	}
 	if successor.Status == IsSuperseded { // so that every chain of successors ends
 		return nil, Refuse(ErrConflict, "%s is itself %s", successor.ID, c.By.superseded(successor)).
@@ -126,10 +126,11 @@ type Delete struct {
 func (c Delete) Validate() error { return checkReason(c.Reason) }
 
 func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if _, err := c.changeable(dc); err != nil {
+	k, err := c.changeable(dc)
+	if err != nil {
 		return nil, err
 	}
-	return []Fact{Deleted{Reason: c.Reason}}, nil
+	return []Fact{Deleted{Proposed: k.Status == IsProposed, Reason: c.Reason}}, nil
 }
 
 // Restore asks to undo a deletion or a supersession. An item that was superseded before its deletion becomes
@@ -169,7 +170,8 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if holder := dc.Holder(k.Text.URI); holder != "" && holder != k.ID {
 		return nil, c.displaced(dc.Knowledge(holder))
 	}
-	return []Fact{Restored{Reason: c.Reason}}, nil
+	gone, _ := dc.NewestFact(KnowledgeStream(k.ID), Deleted{}.Name(), "").(Deleted)
+	return []Fact{Restored{Proposed: k.Status == IsDeleted && gone.Proposed, Reason: c.Reason}}, nil
 }
 
 // displaced refuses to restore an item whose URI another item has now. It names that item only to callers that may

@@ -34,6 +34,7 @@ type Principal struct {
 	KeyCreated     time.Time // zero without a key
 	PublishPublic  bool      // may write to the public scope
 	ActsForOthers  bool      // may name on whose behalf it acts, with each request
+	InSession      bool      // an agent's session asks, whoever it says that it is
 	// ActsForOnly limits on whose behalf it may act: these entities, and the members of these groups. Empty for all.
 	ActsForOnly []Entity
 	// Listed tells that the directory knows the entity on whose behalf the principal acts. Then Memberships are that

@@ -47,6 +47,9 @@ func changedOf(r client.Receipt) changed {
 
 func (c changed) says(what string) string {
 	text := what + " " + c.URI
+	if c.Outcome == domain.Proposed { // later, if at all
+		c.SeenBy = ""
+	}
 	if c.SeenBy != "" {
 		text += "; seen by " + c.SeenBy
 	}
@@ -105,7 +108,11 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		return nil, "", err
 	}
 	c, what := changedOf(done), "Remembered"
-	if c.Outcome != domain.Created {
+	switch c.Outcome {
+	case domain.Created:
+	case domain.Proposed:
+		return c, c.says(proposed), nil
+	default:
 		what = "Known already:"
 	}
 	if c.Outcome == domain.Recorded {
@@ -114,8 +121,10 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 	return c, c.says(what), nil
 }
 
+const proposed = "Proposed, and unseen by others until a steward accepts it:"
+
 // outcomes are the words for the outcomes of saving.
-var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in"}
+var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in", "proposed": proposed}
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k, err := in.knowledge()

@@ -51,7 +51,7 @@ func (s reviews) reviewRoutes() {
 }
 
 type reviewInput struct {
-	Queue string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
+	Queue string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused,proposed" doc:"All if left out."`
 	Owner string        `query:"owner" doc:"Whose the items are: an entity such as user:123."`
 	Mine  serve.Boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
 	To    string        `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`

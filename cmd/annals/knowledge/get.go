@@ -48,6 +48,7 @@ func (k Knowledge) Print(c *terminal.Console) {
 	facts.Field("owner", k.Owner)
 	facts.Field("tags", joinedTags(k.Tags))
 	facts.Field("source", k.sourced())
+	facts.Field("trust", k.Trust)
 	facts.Field("meta", terminal.Compact(k.Meta))
 	facts.Field("uri", k.URI)
 	contested := ""
