@@ -49,9 +49,13 @@ func (c Containment) Evolve(fact Fact, at EventMetadata) (State, error) {
 // StateOwner implements [OwnedState].
 func (c Containment) StateOwner() Entity { return c.By }
 
-// Contains tells whether p may contain anything: admins, and maintainers of a group.
-func (p Principal) Contains() bool {
-	return p.IsTenantAdmin() || p.Role != Auditor && len(p.Maintains) > 0
+// CheckContains refuses a principal that may contain nothing. Admins may, and maintainers of a group.
+func (p Principal) CheckContains() error {
+	if p.IsTenantAdmin() || p.Role != Auditor && len(p.Maintains) > 0 {
+		return nil
+	}
+	return Refuse(ErrForbidden, "%s may contain nothing: admins and maintainers of groups may", p.EffectiveSubject()).
+		WithFix("ask an admin, or a maintainer of a group that the items are meant for")
 }
 
 // Tainting selects what a containment begins with: the items that it names, and what all of the other fields select.
@@ -110,8 +114,8 @@ func (c Contain) Reads() Reads { return Reads{Items: c.Items} }
 
 // Decide implements [Command]. It refuses if another containment was faster, so that of several one wins.
 func (c Contain) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if !c.By.Contains() {
-		return nil, notContaining(c.By)
+	if err := c.By.CheckContains(); err != nil {
+		return nil, err
 	}
 	for _, id := range c.Items {
 		if status := dc.Knowledge(id).Status; status == IsQuarantined || status == IsErased {
@@ -125,12 +129,6 @@ func (c Contain) RewriteText(r TextRewriter) Command {
 	r.all(&c.Applied.Reason)
 	r.Name("source", c.Applied.Source)
 	return c
-}
-
-// notContaining refuses a principal that may contain nothing.
-func notContaining(p Principal) *Refusal {
-	return Refuse(ErrForbidden, "%s may contain nothing: admins and maintainers of groups may", p.EffectiveSubject()).
-		WithFix("ask an admin, or a maintainer of a group that the items are meant for")
 }
 
 // UndoContainment asks to record that a containment was undone. Submit it with a [Readmit] for each item.
@@ -148,9 +146,10 @@ func (c UndoContainment) Stream() string { return ContainmentStreams.Of(c.ID) }
 func (c UndoContainment) Reads() Reads { return Reads{} }
 
 func (c UndoContainment) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
+	if err := c.By.CheckContains(); err != nil {
+		return nil, err
+	}
 	switch now := StateOf[Containment](dc, c.Stream()); {
-	case !c.By.Contains():
-		return nil, notContaining(c.By)
 	case now.At.IsZero():
 		return nil, NoSuchContainment(c.ID)
 	case !now.UndoneAt.IsZero():

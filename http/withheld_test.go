@@ -105,6 +105,13 @@ func TestNoAnswerHasWhatIsWithheld(t *testing.T) {
 				t.Errorf("%s: %s", name, told)
 			}
 		}
+		for _, name := range []string{"admin", "auditor"} { // who see it, but are not told it
+			found := w.Ask("POST", "/v1/search", Object{"query": "payout account", "min_score": 0, "as_of": at},
+				people[name].Headers...).Want(http.StatusOK)
+			if strings.Contains(string(found.Body), poisoned) {
+				t.Errorf("%s: a search of the past", name)
+			}
+		}
 		for id, status := range map[string]any{"poison": "quarantined", "poison-2": "proposed"} {
 			for _, name := range []string{"admin", "auditor"} {
 				shown := w.Ask("GET", "/v1/knowledge/"+id, nil, people[name].Headers...).Want(http.StatusOK)

@@ -103,15 +103,7 @@ func tainting(c *serve.Call, in api.Tainted) (domain.Tainting, error) {
 	if t.Session != "" && !strings.Contains(t.Session, "/") {
 		t.Session = c.Principal.EffectiveSubject().ID() + "/" + t.Session
 	}
-	return t, mayContain(c.Principal)
-}
-
-func mayContain(p domain.Principal) error {
-	if p.Contains() {
-		return nil
-	}
-	_, err := domain.Contain{By: p}.Decide(nil, p.KeyCreated)
-	return err
+	return t, c.Principal.CheckContains()
 }
 
 // mostShown limits the items of a sample.
@@ -248,7 +240,7 @@ func containmentOf(p domain.Principal, r domain.RecordedContainment) api.Contain
 func (s containments) list(ctx context.Context, c *serve.Call, _ *struct{}) (api.Containments, error) {
 	out := api.Containments{Items: []api.Containment{}}
 	if !c.Principal.SeesAll() {
-		if err := mayContain(c.Principal); err != nil {
+		if err := c.Principal.CheckContains(); err != nil {
 			return out, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -229,8 +230,17 @@ func find(ctx context.Context, api *client.Client, named string) (client.Knowled
 	if err != nil {
 		return client.Knowledge{}, err
 	}
-	return api.Knowledge(ctx, id)
+	k, err := api.Knowledge(ctx, id)
+	if err == nil && k.Quarantined != nil {
+		return client.Knowledge{}, errQuarantined
+	}
+	return k, err
 }
+
+// errQuarantined keeps an agent from what its steward may read.
+var errQuarantined = &client.Error{Problem: api.Problem{
+	Status: http.StatusNotFound, Detail: "the item is quarantined: a steward reads it with annals get, and decides",
+}}
 
 // lastAt is the item that had a URI last, if the caller may see it.
 func lastAt(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {

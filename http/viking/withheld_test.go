@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
 
@@ -48,7 +49,7 @@ func TestAgentsAreNotToldWhatIsQuarantined(t *testing.T) {
 			t.Errorf("before, only %v said it", before)
 		}
 		by := domain.OpenPrincipal()
-		k, err := w.base.Browser.At(t.Context(), by.Tenant, uri)
+		k, err := w.base.Browser.At(database.ForTenant(t.Context(), by.Tenant), by.Tenant, uri)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,7 @@ func (s *spread) absorb(ctx context.Context) (more bool, err error) {
 // sessionOf are the stream of a session, and the trace of what was written in it.
 func sessionOf(session string) (stream, trace string) {
 	if stream = session; session != "" && !domain.SessionStreams.Has(session) {
-		stream = domain.SessionStreams.Of(session)
+		stream = domain.SessionStreams.Of(strings.TrimPrefix(session, domain.User+":"))
 	}
 	return stream, session[strings.LastIndex(session, "/")+1:]
 }

@@ -23,6 +23,7 @@ type asOfQuery struct {
 	time     time.Time
 	by       domain.Principal
 	all      bool            // the caller sees everything that is not erased
+	answers  bool            // nobody is told what is withheld today; stewards list it
 	owners   []domain.Entity // otherwise: what these own today, and what scopes have today
 	scopes   []domain.Scope
 }
@@ -63,6 +64,9 @@ func (v *asOfQuery) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuer
 		Where("n.tenant = k.tenant").Where("n.number = k.number")
 	if !erased {
 		today = today.Where("n.status <> ?", domain.IsErased)
+	}
+	if v.answers {
+		today = today.Where("NOT (n." + rows.Withheld + ")")
 	}
 	if !v.all {
 		seen, args := rows.Seen(v.now.DB.Engine, "n", v.by, v.owners, v.scopes)
