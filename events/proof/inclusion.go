@@ -1,9 +1,7 @@
 package proof
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -71,9 +69,13 @@ func (c Certificate) matches(hash []byte) error {
 		return errors.New("the record cannot be read")
 	}
 	var one chunk
+	s.hash = field{bytes: hash, present: true}
 	one.add(&s)
-	if sum := sha256.Sum256(one.of(one.records[0].canonical)); !bytes.Equal(sum[:], hash) {
+	switch one.examine(); one.records[0].kind {
+	case Hash:
 		return errors.New("the record is another than the one with this hash")
+	case Text:
+		return errors.New(one.records[0].fault)
 	}
 	for _, claim := range []struct{ name, outside, inside string }{
 		{"event_id", c.EventID, c.Record.EventID},
