@@ -30,9 +30,9 @@ type Certificate struct {
 	} `json:"checkpoint"`
 }
 
-// Check verifies a certificate with a public key. The error says what is wrong with it.
-func (c Certificate) Check(key string) (domain.Checkpoint, error) {
-	checkpoint, err := Open(c.Checkpoint.Note, key)
+// Check verifies a certificate with public keys. The error says what is wrong with it.
+func (c Certificate) Check(keys ...string) (domain.Checkpoint, error) {
+	checkpoint, err := Open(c.Checkpoint.Note, keys...)
 	if err != nil {
 		return checkpoint, err
 	}
@@ -106,18 +106,22 @@ func (c Certificate) repeats(signed domain.Checkpoint) error {
 	return nil
 }
 
-// Says describes the record: what happened, to what, who did it and when, and its plain fields as JSON. It is empty
-// if the certificate has no record. It is only as reliable as the result of [Certificate.Check].
-func (c Certificate) Says() (what, data string) {
+// Says describes the record: what happened, to what, who did it and when, and its fields as JSON, with those of its
+// text on a line of their own. It is empty if the certificate has no record. It is only as reliable as the result of
+// [Certificate.Check].
+func (c Certificate) Says() (what, fields string) {
 	r := c.Record
 	if r == nil {
 		return "", ""
+	}
+	if fields = r.Data; r.Text != nil {
+		fields += "\n" + *r.Text
 	}
 	by := r.Actor
 	if r.OnBehalfOf != nil {
 		by += " for " + *r.OnBehalfOf
 	}
-	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), r.Data
+	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), fields
 }
 
 func hashesOf(texts []string) ([]tlog.Hash, error) {
