@@ -141,6 +141,7 @@ func (k Known) write(name, language string) string {
 		"zone":    zone.String,
 		"percent": func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
 		"link":    func(id string) string { return k.Links + id },
+		"via":     func(groups []string) []string { return groups[:max(0, len(groups)-1)] }, // the last is the scope
 		"why":     func(reason string) string { return say(readerReasons[reason]) },
 		"plain": func(text string) string {
 			return turning.ReplaceAllStringFunc(text, func(c string) string { return fmt.Sprintf("⟨%U⟩", []rune(c)[0]) })

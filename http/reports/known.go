@@ -228,6 +228,8 @@ func stepOf(e domain.Event) api.KnownStep {
 		step.To = serve.Strings(f.Scopes)
 	case domain.Transferred:
 		step.To = []string{string(f.Owner)}
+	case domain.Erased:
+		step.Reason = f.ReasonCode
 	case domain.Confirmed:
 		step.Until = serve.Time(f.Until)
 	case domain.Superseded:

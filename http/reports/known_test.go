@@ -122,7 +122,7 @@ func TestWhatWasKnownOnADayIsToldAsItWas(t *testing.T) {
 				Object{"what": "superseded", "other": Object{"id": "new", "title": "Kafka runs version four."}},
 			})
 			Like(t, got["erased"], []any{Object{
-				"id": "erased", "owner": "user:olga", "scopes": []any{"team:pay"}, "later": []any{Object{"what": "erased"}},
+				"id": "erased", "owner": "user:olga", "scopes": []any{"team:pay"}, "later": []any{Object{"what": "erased", "reason": "gdpr-17"}},
 			}})
 			Like(t, readersOf(got, "team:pay"), []any{
 				Object{"subject": "user:mia", "reason": "directory"}, Object{"subject": "user:olga", "reason": "role"},

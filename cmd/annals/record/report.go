@@ -27,6 +27,7 @@ type ReportCommands struct {
 	Denials   reportDenialsCommand   `cmd:""`
 	Access    reportAccessCommand    `cmd:""`
 	Health    reportHealthCommand    `cmd:""`
+	Known     reportKnownCommand     `cmd:""`
 }
 
 // reporting are the flags of every report.

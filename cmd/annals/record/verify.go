@@ -14,7 +14,6 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/serve"
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/events/signing"
 	"github.com/annals-kb/annals/projections"
