@@ -105,7 +105,8 @@ var stepWords = map[string]string{
 	"found_helpful": "found helpful", "found_harmful": "found harmful", "feedback_retracted": "a vote was taken back",
 	"reported_stale": "reported stale", "merged": "took the place of others", "unmerged": "a merge was undone",
 	"deleted": "forgotten", "held": "put under legal hold", "released": "released from legal hold",
-	"redacted": "parts of its text were redacted", "linked": "related to another item", "unlinked": "a relation was removed",
+	"redacted": "parts of its text were redacted", "linked": "related to another item",
+	"unlinked": "a relation was removed",
 }
 
 // readerReasons say why somebody can read a scope.

@@ -33,7 +33,7 @@ func reports() []report {
 	return []report{
 		{
 			Name: "known", Title: "What was known on a day", // it has a page of its own
-			Explain: "The items about a subject as they were, who could read them then, what came later, and a file with the proof.",
+			Explain: "The items about a subject as they were, who could read them, what came later, and a file with the proof.",
 		},
 		{
 			Name: "actor", Title: "What an actor did", Needs: "actor", Columns: eventColumns(),

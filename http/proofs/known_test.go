@@ -62,8 +62,10 @@ func TestAReportOfWhatWasKnownIsVerifiedOffline(t *testing.T) {
 		}
 
 		for what, change := range map[string]func(string) string{
-			"a text":          func(s string) string { return strings.Replace(s, "for ten days.\\\"", "for two days.\\\"", 1) },
-			"an actor":        func(s string) string { return strings.Replace(s, `"actor":"user:default"`, `"actor":"user:mallory"`, 1) },
+			"a text": func(s string) string { return strings.Replace(s, "for ten days.\\\"", "for two days.\\\"", 1) },
+			"an actor": func(s string) string {
+				return strings.Replace(s, `"actor":"user:default"`, `"actor":"user:mallory"`, 1)
+			},
 			"a missing event": func(s string) string { return without(s, `{"event_id":"`+got.Events[0].EventID) },
 			"a path":          func(s string) string { return strings.Replace(s, `"path":["`, `"path":["A`, 1) },
 			"the end":         func(s string) string { return s[:len(s)/2] },

@@ -69,7 +69,8 @@ func (s reports) known(ctx context.Context, c *serve.Call, in *knownInput) (*ser
 		return nil, err
 	}
 	k := knowing{of: s, c: c, out: api.Known{
-		About: strings.TrimSpace(in.About), MadeAt: c.Now.UTC(), MadeFor: string(c.Principal.EffectiveSubject()), Links: s.links,
+		About: strings.TrimSpace(in.About), MadeAt: c.Now.UTC(), MadeFor: string(c.Principal.EffectiveSubject()),
+		Links: s.links,
 		Items: []api.KnownItem{}, Erased: []api.KnownErased{}, Readers: []api.KnownScope{}, Names: map[string]string{},
 	}}
 	if strings.HasPrefix(s.links, "/") {

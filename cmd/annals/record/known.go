@@ -98,11 +98,15 @@ func printKnown(c *terminal.Console, known api.Known) {
 			if step.Count > 1 {
 				what += fmt.Sprintf(" ×%d", step.Count)
 			}
-			for _, to := range step.To {
-				what += " " + name(to)
+			to := make([]string, len(step.To))
+			for i, entity := range step.To {
+				to[i] = name(entity)
 			}
 			if step.Other != nil {
-				what += ": " + step.Other.Title
+				to = append(to, step.Other.Title)
+			}
+			if len(to) > 0 {
+				what += ": " + strings.Join(to, ", ")
 			}
 			c.Say("  %s  %s", terminal.Moment(step.At), terminal.Joined(" · ", what, name(step.By), step.Reason))
 		}
