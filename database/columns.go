@@ -19,6 +19,7 @@ var (
 	columnMade  = regexp.MustCompile(`^\s*([a-z_]+) +(double precision|[a-zA-Z0-9]+)`)
 	columnAdded = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) ADD COLUMN (.*)`)
 	columnGone  = regexp.MustCompile(`(?m)^ALTER TABLE (\w+) DROP COLUMN (\w+);`)
+	tableGone   = regexp.MustCompile(`(?m)^DROP TABLE (\w+);`)
 	indexMade   = regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (\w+)`)
 	comment     = regexp.MustCompile(`--.*`)
 )
@@ -60,9 +61,12 @@ func LayoutMade(statements string) (made Layout) {
 	for _, dropped := range columnGone.FindAllStringSubmatch(statements, -1) {
 		gone[dropped[1]+"."+dropped[2]] = true
 	}
+	for _, dropped := range tableGone.FindAllStringSubmatch(statements, -1) {
+		gone[dropped[1]] = true
+	}
 	add := func(table, definition string) {
 		column := columnMade.FindStringSubmatch(definition)
-		if column != nil && !gone[table+"."+column[1]] {
+		if column != nil && !gone[table] && !gone[table+"."+column[1]] {
 			named := cmp.Or(typeNames[column[2]], column[2])
 			made.Columns = append(made.Columns, Column{table, column[1], named, strings.Contains(definition, "NOT NULL")})
 		}

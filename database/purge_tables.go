@@ -15,7 +15,7 @@ const purgedTables = `
 	SELECT c.relname
 	FROM pg_class AS c
 	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories')
+	  AND (c.relname IN ('event_texts', 'requests', 'files', 'directories', 'receipt_pages')
 	    OR c.relname ~ '^(knowledge|meaning|vectors|past)_[0-9]+(_[a-z]+)?$')
 	ORDER BY c.relname`
 

@@ -121,5 +121,8 @@ func migratedTables() ([]string, error) {
 	for _, made := range tableMade.FindAllStringSubmatch(text, -1) {
 		tables = append(tables, made[1])
 	}
+	for _, dropped := range tableGone.FindAllStringSubmatch(text, -1) {
+		tables = slices.DeleteFunc(tables, func(table string) bool { return table == dropped[1] })
+	}
 	return tables, err
 }

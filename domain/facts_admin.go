@@ -282,3 +282,16 @@ func (ProjectionRolledBack) Name() string { return "projection.rolled_back" }
 func (ProjectionCancelled) Name() string  { return "projection.cancelled" }
 func (ProjectionFailed) Name() string     { return "projection.failed" }
 func (ProjectionRetired) Name() string    { return "projection.retired" }
+
+// ReceiptsSealed says which receipts a run gave in a time, so that a receipt that is changed, removed or added later
+// is found. Numbers are sequence numbers of the run.
+type ReceiptsSealed struct {
+	First int64    `data:"first"`
+	Last  int64    `data:"last"`
+	Count int64    `data:"count"`
+	Lost  []string `data:"lost,omitempty"` // ranges of numbers that were not written, such as 7 or 9-12
+	Root  []byte   `data:"root"`           // of the Merkle tree over the receipts, in the order of their numbers
+	Marks []byte   `data:"marks"`          // the first [SealMark] bytes of each leaf
+}
+
+func (ReceiptsSealed) Name() string { return "receipts.sealed" }

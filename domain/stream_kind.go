@@ -23,7 +23,7 @@ type StreamKind struct {
 // StreamKinds are all kinds of streams.
 var StreamKinds = []StreamKind{
 	KnowledgeStreams, SessionStreams, KeyStreams, TenantStreams, ErasureStreams, ProjectionStreams, ScrubbingStreams,
-	LearningStreams, VerificationStreams, ProposalStreams, SubscriptionStreams,
+	LearningStreams, VerificationStreams, ProposalStreams, SubscriptionStreams, ReceiptStreams,
 	MemberStreams(User), MemberStreams(Project), MemberStreams(Agent), MemberStreams(Team), MemberStreams(Org),
 }
 

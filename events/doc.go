@@ -12,6 +12,6 @@
 // wrote, beside the event, and can be erased. Package codec encodes facts; [Record] documents what is hashed, byte by
 // byte.
 //
-// Other packages may read these tables: accesses, checkpoints, destroyed_texts, event_texts, events, files, leases,
+// Other packages may read these tables: checkpoints, destroyed_texts, event_texts, events, files, leases,
 // quarantine, requests, streams. Only this package accesses all others.
 package events

@@ -25,7 +25,7 @@ type Reader struct {
 }
 
 // Records reads up to limit undecoded records of a tenant after a position, oldest first; limit 0 means 500. The
-// error matches [ErrHole] if one is missing. It does not verify them: see [Verify].
+// error matches [ErrHole] if one is missing. It does not verify them: see [Record.Fault].
 func (l *Reader) Records(ctx context.Context, tenant string, after int64, limit int) ([]Record, error) {
 	if limit <= 0 {
 		limit = PageSize
@@ -145,6 +145,24 @@ func (l *Reader) Stream(ctx context.Context, tenant, stream string) ([]domain.Ev
 		}
 	}
 	return events, nil
+}
+
+// StreamRecords reads the undecoded records of a stream up to a version, oldest first. It does not verify them: see
+// [Record.Fault].
+func (l *Reader) StreamRecords(ctx context.Context, tenant, stream string, upTo int64) (all []Record, err error) {
+	err = database.ForEach(ctx, l.db, func(rows *sql.Rows) error {
+		record, err := scanRecord(rows)
+		all = append(all, record)
+		return err
+	}, `
+		SELECT `+recordColumns+`
+		FROM `+recordTables+`
+		WHERE e.tenant = ? AND e.stream = ? AND e.version <= ?
+		ORDER BY e.version`, tenant, stream, upTo)
+	if err != nil {
+		return nil, fmt.Errorf("read stream: %w", Unavailable(err))
+	}
+	return all, nil
 }
 
 // StreamPart reads up to limit events of a stream within a range of positions.

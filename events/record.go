@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
@@ -97,6 +98,19 @@ func (r Record) Canonical() []byte {
 func (r Record) hash() []byte {
 	sum := sha256.Sum256(r.Canonical())
 	return sum[:]
+}
+
+// Fault says how a record differs from what was recorded; empty if it does not. A destroyed text is no fault.
+func (r Record) Fault() string {
+	switch {
+	case !bytes.Equal(r.hash(), r.Hash):
+		return "its hash is not that of its fields"
+	case r.Text != nil && r.TextCommitment == nil:
+		return "it has a text, and was recorded without one"
+	case r.Text != nil && !hmac.Equal(commitment(r.Salt, r.Text), r.TextCommitment):
+		return "its text is not the one that was recorded"
+	}
+	return ""
 }
 
 // Event decodes a record, with its text or the replacement.

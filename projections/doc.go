@@ -12,6 +12,7 @@
 //	projections, rebuild_slices                catalogue, rebuild
 //	directories                                browse
 //	key_uses                                   sessions
+//	receipt_pages, receipt_runs, item_uses     receipts
 //	purges                                     erasure
 //
 // Imports point one way: rows, catalogue, words, vectors and browse, knowledge and search, past, rebuild, projections.

@@ -153,6 +153,10 @@ func samples() []sample {
 			Kind: domain.Contradiction, Items: []string{"k1", "k2"}, Score: 0.75, Rule: "another number", By: "agent:annals",
 			Reason: "the window moved",
 		}},
+		{1, domain.ReceiptsSealed{
+			First: 7, Last: 12, Count: 3, Lost: []string{"8", "10-11"}, Root: []byte("<32 bytes> of a root of a tree!!"),
+			Marks: []byte("abcdef+/\xff"),
+		}},
 		{1, domain.ReviewClosed{Outcome: domain.OutcomeDistinct, Reason: "two services"}},
 		{1, domain.Merged{
 			Items: []string{"k2", "k3"}, Helpful: 3, Harmful: 1, DerivedFrom: []string{"0195a000-0000-7000-8000-000000000005"},

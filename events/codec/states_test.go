@@ -56,6 +56,7 @@ func stateSamples() map[string]domain.State {
 			Item: "k1", Events: []string{"remembered"}, Webhook: true, CreatedAt: noon, After: 7, PausedAt: noon,
 			EndedAt: noon.Add(time.Hour), RotatedAt: noon.Add(time.Minute), Cause: domain.CauseAsked,
 		},
+		"receipts":   domain.Sealing{Last: 12, At: noon},
 		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
 	}
 }

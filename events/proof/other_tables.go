@@ -17,13 +17,12 @@ import (
 
 // tenantTable matches the tables in which every row belongs to a tenant with a log.
 var tenantTable = regexp.MustCompile(
-	`^(streams|erasures|destroyed_texts|directories|key_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
+	`^(streams|erasures|destroyed_texts|directories|key_uses|item_uses|(knowledge|meaning|past|vectors)_\d+(_[a-z]+)?)$`)
 
 // tenantQueries are the queries for the tenants that other tables name.
 var tenantQueries = map[string]string{
 	"checkpoints": "SELECT DISTINCT tenant FROM checkpoints", // whose key does not begin with the tenant
 	"requests":    tenantsIn("(SELECT tenant FROM requests WHERE position > 0) AS recorded"),
-	"accesses":    tenantsIn("(SELECT tenant FROM accesses WHERE item <> '' AND kind <> 'denied') AS given"),
 }
 
 // missingTenant are the tenants without a log, with the tables that name them. logged are the tenants with a log,

@@ -112,17 +112,21 @@ func (b *Browser) Count(ctx context.Context, by domain.Principal, filter domain.
 	return out, nil
 }
 
-// recordsUse tells whether accesses to items are recorded, and whether the principal may know of those of others.
+// recordsUse tells whether uses of items are recorded, and whether the principal may know of those of others.
 func recordsUse(ctx context.Context, p view, by domain.Principal) (recorded bool, err error) {
 	if !by.SeesAll() {
 		return false, nil
 	}
-	err = p.DB.NewSelect().ColumnExpr("EXISTS (?)", p.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").
-		Where("a.tenant = ?", by.Tenant).Where("a.item <> ''")).Scan(ctx, &recorded)
+	err = p.DB.NewSelect().ColumnExpr("EXISTS (?)", p.usesOf(by.Tenant).ColumnExpr("1")).Scan(ctx, &recorded)
 	if err != nil {
-		return false, rows.Failed(ctx, "read accesses", err)
+		return false, rows.Failed(ctx, "read uses", err)
 	}
 	return recorded, nil
+}
+
+// usesOf selects from the uses u of a tenant's items.
+func (p view) usesOf(tenant string) *bun.SelectQuery {
+	return p.DB.NewSelect().TableExpr("item_uses AS u").Where("u.tenant = ?", tenant)
 }
 
 // judge reads the items that were judged, whoever may see them.
@@ -174,34 +178,16 @@ func (p view) judge(ctx context.Context, by domain.Principal, since time.Time, r
 	if !recorded {
 		return j, nil
 	}
-	uses := p.accessesOf("k.id").Where("a.tenant = ?", by.Tenant).Where("a.kind IN ('search', 'get')")
-	used := p.DB.NewSelect().TableExpr("?", p.Listed(domain.Filter{})).ColumnExpr("k.number").
-		Where("k.tenant = ?", by.Tenant).Where("EXISTS (?)", uses)
 	err := database.ForEach(ctx, p.DB, func(rows *sql.Rows) error {
 		var number uint32
 		err := rows.Scan(&number)
 		j.used.Add(number)
 		return err
-	}, used.String())
+	}, p.usesOf(by.Tenant).ColumnExpr("u.number").String())
 	if err != nil {
 		return j, rows.Failed(ctx, "count knowledge", err)
 	}
 	return j, nil
-}
-
-// accesses is the table of accesses as a, read by a partial index. SQLite needs the hint: without statistics, it reads
-// all accesses of the tenant.
-func (p view) accesses(index string) bun.Safe {
-	if p.DB.Engine == database.Postgres {
-		return "accesses AS a"
-	}
-	return bun.Safe("accesses AS a INDEXED BY accesses_" + index)
-}
-
-// accessesOf selects from the accesses a to an item.
-func (p view) accessesOf(item string) *bun.SelectQuery {
-	return p.DB.NewSelect().TableExpr("?", p.accesses("item")).ColumnExpr("1").
-		Where("a.item = " + item).Where("a.item <> ''")
 }
 
 // of counts some items.

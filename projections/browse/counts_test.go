@@ -169,9 +169,8 @@ func TestCountsKnowTheTimeAndWhatWasUsed(t *testing.T) {
 		*now = now.AddDate(0, 2, 0)
 		Equal(t, look(w.By), [6]int{1, 1, 1, 0, -1, 4}, "two months later (-got +want)")
 		NoError(t, w.DB.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.ExecContext(ctx, `INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication,
-			request_id, correlation_id, trace_id, item, score) VALUES ('default', '0190a0a0-0000-7000-8000-000000000000', 1,
-			'2026-03-02T09:00:00.000000Z', 'get', '', 200, '', '', '', '', '', '', 'item-3', 0)`)
+			_, err := tx.ExecContext(ctx, `INSERT INTO item_uses (tenant, number, uses, used_at)
+				VALUES ('default', 4, 1, '2026-03-02T09:00:00.000000Z')`)
 			return err
 		}))
 		Equal(t, look(w.By), [6]int{1, 1, 1, 0, 2, 4}, "with a recorded read (-got +want)")

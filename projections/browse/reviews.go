@@ -18,8 +18,6 @@ import (
 const (
 	maxWaiting    = 1000 // items of a queue
 	maxSuperseded = 5000 // superseded items whose use is looked up
-	maxUses       = 100  // that are counted of an item
-	usedSince     = 90 * 24 * time.Hour
 )
 
 // queue is a queue of a review, in SQL over the items k at the time ?0.
@@ -231,7 +229,8 @@ func (p reviewer) waitingIn(ctx context.Context, q domain.ReviewQuery, in queue)
 		Where("?", p.view.at(in.some)).OrderExpr("k.number DESC")
 	if in.name == domain.QueueSupersededUsed {
 		query = p.view.DB.NewSelect().TableExpr("(?) AS newest", query.Limit(maxSuperseded)).ColumnExpr("newest.*").
-			Where("EXISTS (?)", p.uses(q.Tenant, "newest.id", usedSince).Where("a.at > newest.since")).
+			Where("EXISTS (?)", p.view.usesOf(q.Tenant).ColumnExpr("1").Where("u.number = newest.number").
+				Where("u.used_at > newest.since")).
 			OrderExpr("newest.number DESC")
 	}
 	return p.scan(ctx, query.Limit(maxWaiting+1))
@@ -254,41 +253,24 @@ func (p reviewer) scan(ctx context.Context, query *bun.SelectQuery) (all []waiti
 	return all, err
 }
 
-// uses selects the accesses a that are uses of an item within a time.
-func (p reviewer) uses(tenant, item string, within time.Duration) *bun.SelectQuery {
-	return p.within(p.view.accessesOf(item), tenant, within)
-}
-
-// within narrows accesses a to uses within a time. Their ids are UUIDs of version 7, in the order of time.
-func (p reviewer) within(query *bun.SelectQuery, tenant string, within time.Duration) *bun.SelectQuery {
-	since := fmt.Sprintf("%012x", p.view.Now().Add(-within).UnixMilli())
-	return query.Where("a.tenant = ?", tenant).
-		Where("a.access_id >= ?", since[:8]+"-"+since[8:]+"-7000-8000-000000000000").
-		Where("a.kind NOT IN (?)", bun.List([]string{domain.Denied, domain.Reviewed}))
-}
-
 // countUses counts the uses of each candidate.
 func (p reviewer) countUses(ctx context.Context, tenant string, all []*candidate) error {
 	if len(all) == 0 {
 		return nil
 	}
-	ids, byID := make([]string, len(all)), map[string]*candidate{}
+	numbers, byNumber := make([]int64, len(all)), map[int64]*candidate{}
 	for i, c := range all {
-		ids[i], byID[c.id] = c.id, c
+		numbers[i], byNumber[c.number] = c.number, c
 	}
-	some := p.uses(tenant, "w.id", usedSince).Limit(maxUses)
-	last := p.view.DB.NewSelect().TableExpr("(?) AS a", p.uses(tenant, "w.id", usedSince).ColumnExpr("a.at").
-		OrderExpr("a.access_id DESC").Limit(1)).ColumnExpr("a.at")
 	var used []struct {
-		ID   string        `bun:"id"`
-		Uses int           `bun:"uses"`
-		Last database.Time `bun:"last"`
+		Number int64         `bun:"number"`
+		Uses   int           `bun:"uses"`
+		Last   database.Time `bun:"used_at"`
 	}
-	listed := rows.Tuples(rows.SingleKeys(ids))
-	err := p.view.DB.NewSelect().TableExpr("(SELECT column1 AS id FROM (VALUES ?) AS listed) AS w", listed).
-		ColumnExpr("w.id, (SELECT count(*) FROM (?) AS counted) AS uses, (?) AS last", some, last).Scan(ctx, &used)
+	err := p.view.usesOf(tenant).ColumnExpr("u.number, u.uses, u.used_at").
+		Where("u.number IN (?)", bun.List(numbers)).Scan(ctx, &used)
 	for _, u := range used {
-		byID[u.ID].Uses, byID[u.ID].Used = u.Uses, u.Last.Time
+		byNumber[u.Number].Uses, byNumber[u.Number].Used = u.Uses, u.Last.Time
 	}
 	return err
 }

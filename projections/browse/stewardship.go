@@ -235,16 +235,17 @@ func (p reviewer) abandoned(ctx context.Context, q domain.ReviewQuery) (all []wa
 	return all, err
 }
 
-// unused reads the items that were neither used nor confirmed for a year, where retrievals are recorded.
+// unused reads the items that were neither used nor confirmed for a year, where uses are recorded.
 func (p reviewer) unused(ctx context.Context, q domain.ReviewQuery) ([]waiting, error) {
 	since := p.view.Now().Add(-unusedFor)
-	recorded := p.view.DB.NewSelect().TableExpr("accesses AS a").ColumnExpr("1").Where("a.item <> ''")
-	recorded = p.within(recorded, q.Tenant, unusedFor)
+	recorded := p.view.usesOf(q.Tenant).ColumnExpr("1")
+	used := p.view.usesOf(q.Tenant).ColumnExpr("1").Where("u.number = oldest.number").
+		Where("u.used_at >= ?", database.At(since))
 	helpful := p.view.DB.NewSelect().TableExpr("? AS v", p.view.Tables.Votes).ColumnExpr("1").
 		Where("v.tenant = ?", q.Tenant).
 		Where("v.id = oldest.id").Where("v.verdict = 'helpful'").Where("v.at >= ?", database.At(since))
 	return p.scan(ctx, p.view.DB.NewSelect().TableExpr("(?) AS oldest", p.longestAgo(q, since).Limit(maxExamined)).
 		ColumnExpr("oldest.*").
-		Where("EXISTS (?)", recorded.Limit(1)).Where("NOT EXISTS (?)", p.uses(q.Tenant, "oldest.id", unusedFor)).
-		Where("NOT EXISTS (?)", helpful).OrderExpr("oldest.since, oldest.number").Limit(maxWaiting+1))
+		Where("EXISTS (?)", recorded).Where("NOT EXISTS (?)", used).Where("NOT EXISTS (?)", helpful).
+		OrderExpr("oldest.since, oldest.number").Limit(maxWaiting+1))
 }

@@ -108,15 +108,15 @@ func TestItemsWaitForTheirVerificationTheirOwnerOrAnyUse(t *testing.T) {
 	})
 }
 
-// record records that an item was given to a caller.
+// record records that an item was used.
 func record(t *testing.T, w *World, at time.Time, id string) {
 	t.Helper()
-	insert := "INSERT INTO accesses (tenant, access_id, rank, at, kind, route, status, actor, on_behalf_of, authentication, " +
-		"request_id, correlation_id, trace_id, item, score) VALUES (?, ?, 1, ?, 'get', '', 200, '', '', '', '', '', '', ?, 0)"
-	unix := fmt.Sprintf("%012x", at.UnixMilli())
 	NoError(t, w.DB.Transact(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, insert, domain.DefaultTenant, unix[:8]+"-"+unix[8:]+"-7000-8000-000000000001",
-			database.At(at), id)
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO item_uses (tenant, number, uses, used_at)
+			SELECT tenant, position, 1, ?
+			FROM events
+			WHERE tenant = ? AND stream = ? AND version = 1`, database.At(at), domain.DefaultTenant, domain.KnowledgeStream(id))
 		return err
 	}))
 }
