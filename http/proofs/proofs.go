@@ -1,10 +1,7 @@
 package proofs
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"io"
 	"net/http"
 
@@ -24,8 +21,8 @@ type Prover interface {
 	Checkpoint(ctx context.Context, tenant string) (domain.Checkpoint, error)
 	// Entry looks an event up; the error matches domain.ErrNotFound if there is none.
 	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
-	// Inclusion proves that the log of a checkpoint contains an event.
-	Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error)
+	// Inclusion proves that the log of a checkpoint contains an event, with or without its text.
+	Inclusion(ctx context.Context, tenant string, entry domain.Entry, text bool) (domain.Inclusion, error)
 	// Consistency proves that the log of to events begins with the log of from events; 0 means the size of the newest
 	// checkpoint.
 	Consistency(ctx context.Context, tenant string, from, to int64) (domain.Consistency, error)
@@ -114,7 +111,7 @@ func (s Room) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out a
 		return out, domain.Refuse(domain.ErrNotFound, "nothing is signed yet").
 			WithFix("the first event that is recorded is signed a second or two later: ask again")
 	}
-	return checkpointOf(made), nil
+	return serve.CheckpointOf(made), nil
 }
 
 func (s Room) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out api.Inclusion, err error) {
@@ -127,21 +124,14 @@ func (s Room) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out
 	} else if !may {
 		return out, domain.NoSuchEvent()
 	}
-	made, err := s.Prover.Inclusion(ctx, c.Principal.Tenant, entry)
+	made, err := s.Prover.Inclusion(ctx, c.Principal.Tenant, entry, false)
 	if err != nil {
 		return out, err
 	}
 	if made.Record, err = s.withoutReferences(ctx, c, made); err != nil {
 		return out, err
 	}
-	out = api.Inclusion{
-		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
-		Record: made.Record, Path: serve.Map(made.Path, encode), Checkpoint: checkpointOf(made.Checkpoint),
-	}
-	if made.Leaf != (domain.Digest{}) {
-		out.Leaf = encode(made.Leaf)
-	}
-	return out, nil
+	return serve.InclusionOf(made), nil
 }
 
 // withoutReferences is the record of a proof; nil if it names something that the caller may not see. Its hash stays.
@@ -153,10 +143,7 @@ func (s Room) withoutReferences(ctx context.Context, c *serve.Call, made domain.
 	if err != nil {
 		return nil, err
 	}
-	event := known[made.EventID]
-	shown, err := s.events.Hide(ctx, c, nil, event)
-	if err != nil || !bytes.Equal(shown[0].Data, event.Data) || shown[0].CausationID != event.CausationID ||
-		shown[0].CorrelationID != event.CorrelationID {
+	if hides, err := s.events.Hides(ctx, c, known[made.EventID]); err != nil || hides {
 		return nil, err
 	}
 	return made.Record, nil
@@ -177,13 +164,7 @@ func (s Room) consistency(
 		return nil, err
 	}
 	return &serve.Output[api.Consistency]{Body: api.Consistency{
-		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot),
-		Path: serve.Map(made.Path, encode),
+		From: made.From, To: made.To, FromRoot: serve.Digest(made.FromRoot), ToRoot: serve.Digest(made.ToRoot),
+		Path: serve.Map(made.Path, serve.Digest),
 	}}, nil
 }
-
-func checkpointOf(c domain.Checkpoint) api.Checkpoint {
-	return api.Checkpoint{Origin: c.Origin, Size: c.Size, Root: encode(c.Root), Note: c.Note}
-}
-
-func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }

@@ -95,6 +95,7 @@ func (c Config) New() *annalshttp.Server {
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
 			Digests: c.Subscriptions, // part: webhooks
+			Prover:  c.Prover,        // part: proofs
 		},
 		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Browser},
 		operate.Projections{
