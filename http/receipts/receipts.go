@@ -1,0 +1,139 @@
+package receipts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/serve"
+	"github.com/annals-kb/annals/http/visible"
+	"github.com/annals-kb/annals/projections/receipts"
+)
+
+// Receipts keeps what callers were given. *receipts.Receipts is one.
+type Receipts interface {
+	// Find is the receipt with an id. The error matches domain.ErrNotFound if there is none.
+	Find(ctx context.Context, tenant, id string) (receipts.Receipt, error)
+	// List lists receipts, the newest first.
+	List(ctx context.Context, q receipts.Query) (receipts.List, error)
+	// Replay shows an answer again, from the log.
+	Replay(ctx context.Context, receipt receipts.Receipt) (receipts.Replayed, error)
+	// Numbers are the numbers of items by their ids.
+	Numbers(ctx context.Context, tenant string, ids ...string) ([]int64, error)
+	// IDs are the ids of items by their numbers.
+	IDs(ctx context.Context, tenant string, numbers []int64) (map[int64]string, error)
+}
+
+// Room is the operations on receipts.
+type Room struct {
+	Receipts Receipts // nil if this server keeps none
+}
+
+// room answers requests about receipts.
+type room struct {
+	Room
+
+	events visible.Events
+}
+
+const receiptsPath = "/v1/receipts"
+
+// Routes registers the operations.
+func (r Room) Routes(a *serve.API, events visible.Events) {
+	a = a.Requiring(r.Receipts, "this server keeps no receipts")
+	s := room{r, events}
+	tags := a.Tags("Receipts", "What callers were given: which items, in which wording, and why.")
+	serve.Lookup(a, huma.Operation{
+		OperationID: "list-receipts", Method: http.MethodGet, Path: receiptsPath, Tags: tags,
+		Summary: "List who was given what",
+		Description: "Newest first. A page can have fewer receipts than its limit, or none, and be followed by others. " +
+			"Auditors and admins see all receipts. Members see their own. The stewards of an item see the receipts of " +
+			"answers that had it, without the questions and the other items.",
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	}, s.list)
+	serve.Lookup(a, huma.Operation{
+		OperationID: "show-receipt", Method: http.MethodGet, Path: receiptsPath + "/{id}", Tags: tags,
+		Summary: "Show an answer as it was given",
+		Description: "It is made from the log, and compared with what was recorded when it was given. A receipt that you " +
+			"may not see does not exist for you.",
+		Errors: []int{http.StatusNotFound},
+	}, s.show)
+}
+
+type listInput struct {
+	Agent   string       `query:"agent" doc:"Who was given it, or for whom: an entity such as agent:coder."`
+	Item    string       `query:"item" doc:"The id of an item that the answer had."`
+	TraceID string       `query:"trace_id"`
+	Session string       `query:"session"`
+	Host    string       `query:"host" doc:"The program that asked, with or without its version: claude-code, or claude-code/2.0."`
+	Kind    string       `query:"kind" enum:"use,look,denied"`
+	Since   serve.Moment `query:"since" doc:"At or after this time or date."`
+	Until   serve.Moment `query:"until" doc:"Before it."`
+	serve.Paging
+}
+
+// query reads the filters. Of receipts that are not the caller's own, steward has the item of which the caller is a
+// steward; empty for none.
+func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receipts.Query, err error) {
+	q = receipts.Query{
+		Tenant: c.Principal.Tenant, By: serve.Entity(&c.Found, "agent", in.Agent), Trace: in.TraceID,
+		Session: in.Session, Host: in.Host, Kind: domain.GivenKind(in.Kind), Limit: in.Size(c),
+	}
+	for field, value := range map[string]string{"trace_id": in.TraceID, "session": in.Session, "host": in.Host} {
+		serve.CheckText(&c.Found, field, value)
+	}
+	switch q.Kind {
+	case "", domain.GivenUse, domain.GivenLook, domain.GivenDenial:
+	default:
+		c.Found.Add("kind", "must be use, look or denied")
+	}
+	q.Since, q.Until = serve.Between(&c.Found, "since", in.Since, "until", in.Until)
+	if err := c.Found.Err(); err != nil {
+		return q, err
+	}
+	if !c.Principal.SeesAll() {
+		q.Only = c.Principal.EffectiveSubject()
+	}
+	if in.Item == "" {
+		return q, nil
+	}
+	k, err := s.events.Items.Find(ctx, c, in.Item)
+	if err != nil {
+		return q, err
+	}
+	r, err := s.reader(ctx, c)
+	if err != nil {
+		return q, err
+	}
+	if r.stewards(k) {
+		q.Only = ""
+	}
+	q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, k.ID)
+	return q, err
+}
+
+func (s room) list(ctx context.Context, c *serve.Call, in *listInput) (out api.Page[api.Receipt], err error) {
+	q, err := s.query(ctx, c, in)
+	if err != nil {
+		return out, err
+	}
+	question := q
+	question.Limit = 0
+	if q.Before, err = serve.NameOf(in.Cursor, question); err != nil {
+		return out, err
+	}
+	found, err := s.Receipts.List(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	r, err := s.reader(ctx, c, found.Receipts...)
+	if err != nil {
+		return out, err
+	}
+	return api.Page[api.Receipt]{
+		Items: serve.Map(found.Receipts, r.receiptOf), NextCursor: serve.NameCursor(found.Next, question),
+	}, nil
+}
