@@ -50,6 +50,7 @@ type Briefing struct {
 	Hints      string    // some lines that help to choose a skill; empty if there are no items
 	Tokens     int       // of the injection, estimated
 	HintTokens int
+	Embedder   string // of the searches; empty if nothing was searched for
 	Degraded   string // why the embedding model took no part; empty if it did, or nothing was searched for
 }
 

@@ -63,6 +63,15 @@ func GivenTo(by Principal, origin Origin, kind GivenKind, status int, at time.Ti
 	return given
 }
 
+// GivenWhole are items of an answer that no search found, with their contents.
+func GivenWhole(items ...*Knowledge) []GivenItem {
+	given := make([]GivenItem, len(items))
+	for i, k := range items {
+		given[i] = GivenItem{Item: k, Level: Detail}
+	}
+	return given
+}
+
 // GivenHit is an item of an answer that a search found.
 func GivenHit(f Found, level Level) GivenItem {
 	return GivenItem{

@@ -32,7 +32,7 @@ type Config struct {
 	Callers keys.Config
 	// Policies tells how items are verified. Nil for none.
 	Policies visible.Policies
-	// Recorder records accesses. Nil for none.
+	// Recorder records answers and denials. Nil for none.
 	Recorder visible.Recorder
 	// Lesson gives a lesson the audience of the lessons of the tenant. Nil to leave lessons unchanged.
 	Lesson func(ctx context.Context, command domain.Remember) (domain.Remember, error)

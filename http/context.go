@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -44,10 +45,17 @@ func (s *Server) brief(
 	if err != nil {
 		return nil, err
 	}
-	s.items.Record(c, "search", len(told.Items), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: told.Items[i].ID, Score: told.Items[i].Score}
+	out := briefedOf(need, told)
+	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
+		given.Asked = strings.Join(append([]string{need.About}, need.Failures...), "\n")
+		given.Embedder = told.Embedder
+		given.Items = serve.Map(told.Items, func(b domain.Briefed) domain.GivenItem {
+			item := domain.GivenHit(b.Found, domain.Abstract)
+			item.Cut = !b.Included
+			return item
+		})
 	})
-	return &serve.Output[api.ContextAnswer]{Body: briefedOf(need, told)}, nil
+	return &serve.Output[api.ContextAnswer]{Body: out}, nil
 }
 
 // needOf makes the domain's need of a request, and maps the domain's field names to the caller's.

@@ -241,12 +241,11 @@ func (s *Server) find(ctx context.Context, c *serve.Call, in *findInput) (*found
 	if err := s.items.Verify(ctx, c, k); err != nil {
 		return nil, err
 	}
-	s.items.Record(c, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
 	feedback, err := s.cfg.Browser.Feedback(ctx, c.Principal, k.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &found{ETag: serve.Etag(k.Revision), Body: fullOf(k, feedback)}, nil
+	return &found{ETag: serve.Etag(k.Revision), Body: s.give(c, k, feedback, 0)}, nil
 }
 
 // findThen answers with an item as it was. Its present state decides whether the caller may see it.
@@ -274,12 +273,15 @@ func (s *Server) findThen(ctx context.Context, c *serve.Call, id string, at doma
 	if err := cmp.Or(domain.Gone(k), s.cfg.Browser.Hide(ctx, c.Principal, k)); err != nil {
 		return nil, err
 	}
-	return &found{Body: fullOf(k.At(at.Time), k.Feedback())}, nil
+	return &found{Body: s.give(c, k.At(at.Time), k.Feedback(), at.Position)}, nil
 }
 
-// fullOf is an item with its feedback.
-func fullOf(k *domain.Knowledge, feedback domain.Feedback) *api.Knowledge {
+// give is an item with its feedback, as it is or was at a position.
+func (s *Server) give(c *serve.Call, k *domain.Knowledge, feedback domain.Feedback, asOf int64) *api.Knowledge {
 	body := serve.KnowledgeOf(k)
+	body.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
+		given.AsOf, given.Items = asOf, domain.GivenWhole(k)
+	})
 	body.Eval.HelpfulHistory = serve.UsesOf(feedback.Helpful)
 	body.Eval.HarmfulHistory = serve.UsesOf(feedback.Harmful)
 	return body

@@ -62,6 +62,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 	if err != nil {
 		return nil, err
 	}
+	receipt := "" // of the newest page
 	read := func(ctx context.Context) ([]*api.Knowledge, int64, error) {
 		got, err := s.cfg.Reader.List(ctx, list)
 		if err != nil {
@@ -70,9 +71,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 		if err := s.items.Show(ctx, c, list.AsOf, got.Items...); err != nil {
 			return nil, 0, err
 		}
-		s.items.Record(c, "list", len(got.Items), func(i int) domain.Retrieved {
-			return domain.Retrieved{ID: got.Items[i].ID}
-		})
+		receipt = s.items.GiveLook(c, got.Items...)
 		list.Before, list.Key = got.Next, got.Key // where the following page begins
 		return serve.Map(got.Items, serve.KnowledgeOf), got.Next, nil
 	}
@@ -87,6 +86,7 @@ func (s *Server) list(ctx context.Context, c *serve.Call, in *listInput) (*serve
 	if page.Items, _, err = read(ctx); err != nil {
 		return nil, err
 	}
+	page.Receipt = receipt
 	if page.NextCursor = serve.Cursor(list.Before, question); list.Sort != "" {
 		page.NextCursor = serve.KeyedCursor(list.Before, list.Key, question)
 	}

@@ -26,6 +26,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		c := &serve.Call{
 			API: s.api, Request: e.Request(), Response: e.Response(), ID: serve.RequestID(e.Request()), Now: s.cfg.Now(),
+			Route: e.Path(),
 		}
 		c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), serve.CallKey{}, c))
 		e.SetRequest(c.Request)
@@ -85,7 +86,7 @@ func (s *Server) logRequest(c *serve.Call, e echo.Context) {
 		route = serve.Unmatched
 	}
 	c.Route = route
-	s.recordDenial(c, e, route, status)
+	s.recordDenial(c, status)
 	s.metrics.answered(c.Request.Method, route, status, took)
 	level := levelOf(route, status, c.Err)
 	stale := status == http.StatusUnauthorized && c.Principal.Authentication != "" // a key that was valid once
@@ -190,14 +191,9 @@ func protect() echo.MiddlewareFunc {
 }
 
 // recordDenial records that the caller was refused.
-func (s *Server) recordDenial(c *serve.Call, e echo.Context, route string, status int) {
+func (s *Server) recordDenial(c *serve.Call, status int) {
 	if s.cfg.Recorder == nil || status != http.StatusForbidden && status != http.StatusUnauthorized {
 		return
 	}
-	access := c.Access(domain.Denied, status)
-	access.Route = c.Request.Method + " " + route
-	if id := e.Param("id"); domain.IsItemID(id) {
-		access.Items = []domain.Retrieved{{ID: id}}
-	}
-	s.cfg.Recorder.Record(access)
+	_ = s.cfg.Recorder.Give(c.Given(domain.GivenDenial, status)) // the refusal has been sent
 }

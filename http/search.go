@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -62,10 +63,12 @@ func (s *Server) search(
 	if err := s.items.Show(ctx, c, query.AsOf, items...); err != nil {
 		return nil, err
 	}
-	s.items.Record(c, "search", len(answer.Hits), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: answer.Hits[i].ID, Score: answer.Hits[i].Score}
-	})
 	out := searchedOf(answer)
+	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
+		given.Asked, given.AsOf, given.Embedder = query.Text, query.AsOf, answer.Embedder
+		level := *cmp.Or(query.Level, new(domain.Detail))
+		given.Items = serve.Map(answer.Hits, func(h domain.Found) domain.GivenItem { return domain.GivenHit(h, level) })
+	})
 	if out.Position = looked; in.Facets {
 		out.Facets = hitFacets(all)
 	}

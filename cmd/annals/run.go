@@ -138,7 +138,7 @@ func newParser(g *grammar, c *terminal.Console, exit func(int), without string) 
 				"ARK_API_KEY):"},
 			{Key: "extraction", Title: "Learning from sessions (the key comes from ANNALS_LLM_KEY):"},
 			{Key: "tokens", Title: "Whose tokens are believed:"},
-			{Key: "accesses", Title: "Who read what:"},
+			{Key: "receipts", Title: "Receipts of answers:"},
 			{Key: "forwarding", Title: "Forwarding the log:"},
 			{Key: "limits", Title: "Limits and the log:"},
 			{Key: "filter", Title: "Only knowledge that:"},

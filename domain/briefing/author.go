@@ -41,8 +41,9 @@ func (a Author) Brief(ctx context.Context, n domain.Need) (domain.Briefing, erro
 		return domain.Briefing{}, err
 	}
 	chosen := slices.DeleteFunc(selection.best(), func(p picked) bool { return slices.Contains(n.Shown, p.Mark()) })
-	return compose(chosen, strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens,
-		degraded), nil
+	told := compose(chosen, strings.Join(append([]string{n.About}, n.Failures...), "\n"), n.MaxTokens, degraded)
+	told.Embedder = selection.embedder
+	return told, nil
 }
 
 // doubt finds out how the selected items are verified and disputed, and reads the items that dispute them.
@@ -72,7 +73,7 @@ func (a Author) search(ctx context.Context, questions []domain.Search, s *select
 		return "", err
 	}
 	for _, answer := range answers {
-		degraded = answer.Degraded
+		degraded, s.embedder = answer.Degraded, answer.Embedder
 		s.add(slices.DeleteFunc(answer.Hits, func(f domain.Found) bool { return f.Band == domain.Perhaps })...)
 	}
 	return degraded, nil

@@ -22,10 +22,11 @@ const mostAgainst = 3
 
 // selection collects found items and drops duplicates.
 type selection struct {
-	need    domain.Need
-	profile int // how many items are the user's profile; they come first
-	items   []ranked
-	others  map[string]*domain.Knowledge // that dispute items, by id
+	embedder string // of the searches
+	need     domain.Need
+	profile  int // how many items are the user's profile; they come first
+	items    []ranked
+	others   map[string]*domain.Knowledge // that dispute items, by id
 }
 
 // ranked is an item with its rank in the list or search that found it.

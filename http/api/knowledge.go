@@ -51,6 +51,8 @@ type Knowledge struct {
 
 	Similar []Similar `json:"similar,omitempty" readOnly:"true" maxItems:"5" doc:"In the answer to remembering one new item with on_similar: items of its audience that say the same, contradict it or resemble it."`
 
+	Receipt string `json:"receipt,omitempty" readOnly:"true" doc:"In the answer to reading one item: the id of the receipt of this answer, if one is kept."`
+
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
 }
 

@@ -4,4 +4,6 @@ package api
 type Page[T any] struct {
 	Items      []T    `json:"items" nullable:"false"`
 	NextCursor string `json:"next_cursor,omitempty" doc:"Of the following page; missing at the end."`
+
+	Receipt string `json:"receipt,omitempty" doc:"The id of the receipt of this page, if one is kept."`
 }

@@ -4,25 +4,6 @@ import (
 	"time"
 )
 
-// Usage is one use of an item: an actor received it, found it helpful, or was denied it.
-type Usage struct {
-	At             time.Time  `json:"at"`
-	Kind           string     `json:"kind" enum:"search,get,list,review,found helpful,denied"`
-	Actor          string     `json:"actor,omitempty" doc:"Missing if unknown."`
-	OnBehalfOf     string     `json:"on_behalf_of,omitempty"`
-	Item           string     `json:"item,omitempty" doc:"The id of an item."`
-	Rank           int        `json:"rank,omitempty" doc:"Its place in the answer, from 1."`
-	Score          float64    `json:"score,omitempty" doc:"Of a search."`
-	Route          string     `json:"route,omitempty" doc:"What was denied."`
-	Status         int        `json:"status,omitempty" doc:"What it was denied with."`
-	RequestID      string     `json:"request_id,omitempty"`
-	CorrelationID  string     `json:"correlation_id,omitempty"`
-	TraceID        string     `json:"trace_id,omitempty"`
-	HarmfulAt      *time.Time `json:"harmful_at,omitempty" doc:"When the item was first found harmful, of the votes that count; missing if it was not."`
-	Authentication string     `json:"authentication,omitempty" example:"key:ab23cdefgh" doc:"How the server knows the actor. Of a denial also of a key that is not valid any more."`
-	Before         bool       `json:"before_harm,omitempty" doc:"It was used before that."`
-}
-
 // ItemStanding is an item that stands out, and why.
 type ItemStanding struct {
 	ID         string     `json:"id"`
@@ -61,6 +42,7 @@ type ScopeHealth struct {
 type Reviews struct {
 	Items      []Review               `json:"items" nullable:"false"`
 	NextCursor string                 `json:"next_cursor,omitempty"`
+	Receipt    string                 `json:"receipt,omitempty" doc:"The id of the receipt of this page, if one is kept."`
 	Total      int                    `json:"total" doc:"How many items all pages have."`
 	Queues     map[string]ReviewQueue `json:"queues" doc:"Every queue by its name, for the same owner and scope."`
 }

@@ -34,6 +34,9 @@ type Config struct {
 	Actor string
 	// OnBehalfOf is the entity to act for, such as "user:123". The key must allow it.
 	OnBehalfOf string
+	// Host is the program that asks, such as "claude-code/2.0", and Session the conversation in which it asks. The
+	// receipts of answers name both.
+	Host, Session string
 
 	// Timeout limits a call with all of its retries. Default: [DefaultTimeout]. If it is negative, only the context
 	// limits a call.
@@ -95,7 +98,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	for name, value := range map[string]string{
 		"Authorization": authorization, "Annals-Tenant": cfg.Tenant, "Annals-Actor": cfg.Actor,
-		"Annals-On-Behalf-Of": cfg.OnBehalfOf,
+		"Annals-On-Behalf-Of": cfg.OnBehalfOf, "Annals-Host": cfg.Host, "Annals-Session": cfg.Session,
 	} {
 		if strings.ContainsAny(value, "\r\n\x00") {
 			return nil, errors.New("keys and names must not contain line breaks")

@@ -44,6 +44,14 @@ func OnRedacted(ctx context.Context, note func(what string)) context.Context {
 	return context.WithValue(ctx, redactedKey{}, note)
 }
 
+type receiptKey struct{}
+
+// OnReceipt is a context for requests that call note with the id of the receipt of each answer that has one. Note is
+// nil for requests whose answers nobody sees.
+func OnReceipt(ctx context.Context, note func(id string)) context.Context {
+	return context.WithValue(ctx, receiptKey{}, note)
+}
+
 // Response is the server's answer.
 type Response struct {
 	Status int
@@ -61,6 +69,15 @@ func (r *Response) Redacted() map[string]int {
 		}
 	}
 	return found
+}
+
+// Receipt is the id of the receipt of an answer; empty if it has none.
+func (r *Response) Receipt() string {
+	receipt := r.Header.Get("Annals-Receipt")
+	if strings.Contains(receipt, " ") { // what proves a write
+		return ""
+	}
+	return receipt
 }
 
 // maxAnswer is the largest answer in bytes.
@@ -148,6 +165,9 @@ func (c *connection) attempt(
 	note, is := ctx.Value(redactedKey{}).(func(string))
 	if what := response.Header.Get("Annals-Redacted"); is && what != "" {
 		note(what)
+	}
+	if note, is := ctx.Value(receiptKey{}).(func(string)); is && note != nil && err == nil && answer.Receipt() != "" {
+		note(answer.Receipt())
 	}
 	if err != nil || out == nil || len(answer.Body) == 0 {
 		return answer, err

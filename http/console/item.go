@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // item is the page of an item. Its tabs are history, compare, blame, use and raw.
@@ -55,7 +55,7 @@ func showItem(p *page) (any, error) {
 	case "blame":
 		data.Runs = blame(history)
 	case "use":
-		data.Use, err = readUse(p, data, history)
+		data.Use = useOf(history)
 	case "raw": // it has been read
 	default:
 		return nil, notFound(p)
@@ -69,7 +69,10 @@ func showItem(p *page) (any, error) {
 // read reads the item and its history. A forgotten or erased item has a history alone.
 func (d *item) read(p *page) ([]api.Event, error) {
 	var raw json.RawMessage
-	err := p.get(&raw, p.asOf(nil), "v1", "knowledge", d.ID)
+	request := client.Request{Method: http.MethodGet, Path: []string{"v1", "knowledge", d.ID}, Query: p.asOf(nil)}
+	p.note(request)
+	opened := p.param("receipt") != "" // from the answer that it names
+	_, err := p.api.Do(serve.Looking(p.r.Context(), !opened), request, &raw)
 	gone := err
 	switch {
 	case errors.Is(err, client.ErrGone):
@@ -188,13 +191,10 @@ func (p *page) setDone(name string) {
 
 // use is how an item was used, and how its confidence came about.
 type use struct {
-	Points    []api.Event // behind the chart
-	Forbidden bool        // the caller may not read who relied on it
-	Relied    []api.Usage
-	More      bool // more uses are recorded
+	Points []api.Event // behind the chart
 }
 
-func readUse(p *page, d *item, history []api.Event) (*use, error) {
+func useOf(history []api.Event) *use {
 	found := &use{}
 	confidence := -1.0
 	for _, event := range history {
@@ -202,14 +202,5 @@ func readUse(p *page, d *item, history []api.Event) (*use, error) {
 			found.Points, confidence = append(found.Points, event), *event.Confidence
 		}
 	}
-	query := url.Values{"id": {d.ID}, "limit": {"100"}}
-	if p.Moment.Past() && p.Moment.RecordedAt != nil {
-		query.Set("to", p.Moment.RecordedAt.UTC().Format(time.RFC3339Nano))
-	}
-	relied, next, err := pageOf[api.Usage](p, query, "v1", "reports", "usage")
-	if errors.Is(err, client.ErrForbidden) {
-		found.Forbidden, err = true, nil
-	}
-	found.Relied, found.More = relied, next != ""
-	return found, err
+	return found
 }

@@ -50,7 +50,7 @@ type page struct {
 // page prepares the page of a request, which may not be logged in.
 func (c *Console) page(w http.ResponseWriter, r *http.Request) *page {
 	p := &page{
-		console: c, w: w, r: r.WithContext(client.WithOuter(r.Context(), r)),
+		console: c, w: w, r: r.WithContext(serve.Looking(client.WithOuter(r.Context(), r), true)),
 		api: c.cfg.API, Preferences: preferencesOf(r), Path: r.URL.Path, Query: r.URL.Query(), Version: c.cfg.Version,
 		Now: time.Now(),
 	}

@@ -29,7 +29,6 @@ var allPages = []string{
 	"/console/access?show=all&as_of=2", "/console/access/tenants", "/console/access/invite", "/console/invited", "/console/reports",
 	"/console/reports/actor?actor=user:default", "/console/reports/changes?scope=user:default&as_of=4",
 	"/console/reports/harm", "/console/reports/stale", "/console/reports/declining?from=2026-01-01",
-	"/console/reports/usage?id=staging", "/console/reports/denials?from=never",
 	"/console/reports/access?scope=user:default", "/console/health", "/console/projections/knowledge",
 	"/console/projections/knowledge/act/rebuild", "/console/projections/past/quarantine", "/console/settings",
 	"/console/projections/past/act/skip", "/console/projections/past",

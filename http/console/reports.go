@@ -78,36 +78,6 @@ func reports() []report {
 			Explain: "The items whose confidence fell furthest: in the last 30 days, unless you choose a time.",
 		},
 		{
-			Name: "usage", Title: "Use of an item", Needs: "id",
-			Explain: "Who was given an item, or found it helpful, and whether that was before it was found harmful.",
-			Fields:  []field{{Name: "id", Label: "Id"}, actor, from, to},
-			Columns: []column{
-				{"at", "When", "time"},
-				{"kind", "How", "value"},
-				{"actor", "Who", "entity"},
-				{"on_behalf_of", "For whom", "entity"},
-				{"rank", "Rank", "number"},
-				{"score", "Score", "share"},
-				{"before_harm", "before it was found harmful", "mark"},
-				{"trace_id", "Trace", "same"},
-				{"request_id", "Request", "same"},
-			},
-		},
-		{
-			Name: "denials", Title: "Denied requests", Fields: []field{actor, from, to},
-			Explain: "What was denied, and to whom.",
-			Columns: []column{
-				{"at", "When", "time"},
-				{"status", "Status", "number"},
-				{"actor", "Who", "entity"},
-				{"on_behalf_of", "For whom", "entity"},
-				{"authentication", "Key", "same"},
-				{"route", "What", ""},
-				{"item", "Item", "item"},
-				{"request_id", "Request", "same"},
-			},
-		},
-		{
 			Name: "access", Title: "Who can read a scope", Needs: "scope", Fields: []field{scope},
 			Explain: "Everyone who can read it, with each reason. In the past: who could read it then.",
 			Columns: []column{

@@ -26,8 +26,6 @@ func TestEveryReportIsATableAndAFile(t *testing.T) {
 			"harm":      {"", []string{`href="/console/k/language"`, "用户的语言", "actor=user%3Adefault"}, 1},
 			"stale":     {"", []string{`href="/console/k/staging"`, "it moved"}, 1},
 			"declining": {"", []string{`href="/console/k/staging"`, "38 %"}, 2},
-			"usage":     {"?id=staging", []string{"found helpful", "/console/log?request_id="}, 1},
-			"denials":   {"", []string{"The report is empty."}, 0},
 		} {
 			path := "/console/reports/" + name
 			containsAll(t, all, `href="`+path+`"`)
@@ -55,14 +53,14 @@ func TestEveryReportIsATableAndAFile(t *testing.T) {
 func TestAReportAsksForWhatItNeedsAndKeepsWhatWasTyped(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
-		for _, name := range []string{"actor", "changes", "usage"} {
+		for _, name := range []string{"actor", "changes"} {
 			status, page := w.ask("/console/reports/" + name)
 			if status != http.StatusOK || !strings.Contains(page, " required") || strings.Contains(page, "/csv") {
 				t.Errorf("%s without what it needs: %d\n%s", name, status, page)
 			}
 		}
 		for path, want := range map[string]int{
-			"actor?actor=%22%3E%3Cscript%3E": 422, "harm?from=%22%3E%3Cscript%3E": 422, "usage?id=%22%3E%3Cscript%3E": 404,
+			"actor?actor=%22%3E%3Cscript%3E": 422, "harm?from=%22%3E%3Cscript%3E": 422,
 		} {
 			status, page := w.ask("/console/reports/" + path)
 			name := strings.FieldsFunc(path, func(r rune) bool { return r == '?' || r == '=' })[1]

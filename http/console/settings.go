@@ -53,7 +53,7 @@ func settingGroups() []settingGroup {
 		{Name: "where", Label: "Addresses and data"},
 		{Name: "embedding", Label: "Search by meaning"},
 		{Name: "extraction", Label: "Learning from sessions"},
-		{Name: "accesses", Label: "Recording of reads"},
+		{Name: "receipts", Label: "Receipts of answers"},
 		{Name: "tokens", Label: "Tokens of another provider"},
 		{Name: "forwarding", Label: "Forwarding of the log"},
 		{Name: "secrets", Label: "Secrets, which are not shown"},

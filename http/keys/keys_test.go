@@ -162,28 +162,14 @@ func TestTenantsHaveKeysOfTheirOwn(t *testing.T) {
 	})
 }
 
-// accessLog keeps what is recorded of accesses.
-type accessLog struct {
-	mu  sync.Mutex
-	all []domain.Access
-}
-
-func (*accessLog) Wants() bool { return false }
-
-func (l *accessLog) Record(a domain.Access) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, a)
-}
-
 // Who still uses a key that was revoked, or an invitation as a key, is on record by its name, in its tenant.
 func TestTheUseOfARevokedKeyIsRecordedByItsName(t *testing.T) {
 	recorded := func(w *World, cfg *Config) {
 		Rooted(w, cfg)
-		cfg.Recorder = &accessLog{}
+		cfg.Recorder = &Recorder{}
 	}
 	EachWith(t, recorded, func(t *testing.T, w *World) {
-		record := w.Configured.Recorder.(*accessLog)
+		record := w.Configured.Recorder.(*Recorder)
 		w.Ask("POST", "/v1/tenants", Object{"name": "acme"}, Bearer(RootKey)).Want(http.StatusCreated)
 		for status, asked := range map[int]Object{
 			http.StatusUnauthorized: {"subject": "user:mia"},
@@ -194,15 +180,15 @@ func TestTheUseOfARevokedKeyIsRecordedByItsName(t *testing.T) {
 				w.Ask("DELETE", key, nil, Bearer(RootKey), "Annals-Tenant: acme").Want(http.StatusOK)
 			}
 			w.Ask("GET", "/v1/knowledge", nil, Bearer(made["key"].(string))).Want(status)
-			last := record.all[len(record.all)-1]
-			got := []string{last.Kind, last.Tenant, string(last.Actor), last.Authentication, last.Route}
-			want := []string{domain.Denied, "acme", "user:mia", "key:" + made["prefix"].(string), "GET /v1/knowledge"}
+			last := record.Last()
+			got := []string{string(last.Kind), last.Tenant, string(last.Caller), last.Authentication, last.Route}
+			want := []string{"denied", "acme", "user:mia", "key:" + made["prefix"].(string), "GET /v1/knowledge"}
 			if diff := cmp.Diff(got, want); diff != "" {
 				t.Error(diff)
 			}
 		}
 		w.Ask("GET", "/v1/knowledge", nil, Bearer("annals_aaaaaaaaaa_"+strings.Repeat("a", 52))).Want(http.StatusUnauthorized)
-		if last := record.all[len(record.all)-1]; last.Actor != "" || last.Authentication != "" {
+		if last := record.Last(); last.Caller != "" || last.Authentication != "" {
 			t.Errorf("a guessed key has a name: %+v", last)
 		}
 	})

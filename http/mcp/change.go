@@ -205,7 +205,7 @@ func idOf(ctx context.Context, api *client.Client, named string) (string, error)
 	if !strings.HasPrefix(named, "viking://") {
 		return named, nil
 	}
-	k, err := api.At(ctx, named)
+	k, err := api.At(client.OnReceipt(ctx, nil), named) // the caller sees the id alone
 	if errors.Is(err, client.ErrNotFound) {
 		if was, gone := lastAt(ctx, api, named); gone {
 			return was.ID, nil

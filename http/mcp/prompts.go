@@ -56,7 +56,7 @@ func (s *Server) addPrompts(server *sdk.Server) {
 				if err := p.lacking(request.Params.Arguments); err != nil {
 					return nil, promptError(err)
 				}
-				told, err := s.api(request.Extra).Context(ctx, p.need(request.Params.Arguments))
+				told, err := s.api(request).Context(ctx, p.need(request.Params.Arguments))
 				if err != nil {
 					return nil, promptError(renameFields(err, map[string]string{"query": "task", "tool_issues[0]": "tool_issue"}))
 				}

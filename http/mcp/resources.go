@@ -21,7 +21,7 @@ func (s *Server) addResources(server *sdk.Server) {
 		Name: "knowledge", Title: "A piece of knowledge", URITemplate: "viking://{+path}", MIMEType: "text/markdown",
 		Description: "What is remembered at a viking:// URI.",
 	}, func(ctx context.Context, request *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		k, err := s.api(request.Extra).At(ctx, request.Params.URI)
+		k, err := find(ctx, s.api(request), request.Params.URI)
 		if errors.Is(err, client.ErrNotFound) || errors.Is(err, client.ErrGone) {
 			return nil, sdk.ResourceNotFoundError(request.Params.URI)
 		}
@@ -38,7 +38,7 @@ func (s *Server) addResources(server *sdk.Server) {
 				return next(ctx, method, request)
 			}
 			params, _ := request.GetParams().(*sdk.ListResourcesParams)
-			return resourcesAt(ctx, s.api(request.GetExtra()), cmp.Or(params, &sdk.ListResourcesParams{}).Cursor)
+			return resourcesAt(ctx, s.api(request), cmp.Or(params, &sdk.ListResourcesParams{}).Cursor)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -104,21 +105,37 @@ func (s *Server) serverFor(set string, aliases bool) *sdk.Server {
 // forwardedHeaders are the headers with the identity of the caller and the origin of the request.
 var forwardedHeaders = []string{
 	"Authorization", "X-Api-Key", "Annals-Tenant", "Annals-Actor", "Annals-On-Behalf-Of", "X-Openviking-Account",
-	"X-Openviking-User", "Annals-Correlation-Id", "X-Request-Id", "Traceparent",
+	"X-Openviking-User", "Annals-Correlation-Id", "X-Request-Id", "Traceparent", "Annals-Host", "Annals-Session",
+	"User-Agent",
 }
 
-// api makes requests as the caller of a tool.
-func (s *Server) api(extra *sdk.RequestExtra) *client.Client {
-	if extra == nil || len(extra.Header) == 0 {
-		return s.cfg.API
-	}
+// api makes requests as the caller of a tool, from its host.
+func (s *Server) api(request sdk.Request) *client.Client {
 	header := http.Header{}
-	for _, name := range forwardedHeaders {
-		if values := extra.Header.Values(name); len(values) > 0 {
-			header[name] = values
+	if extra := request.GetExtra(); extra != nil {
+		for _, name := range forwardedHeaders {
+			if values := extra.Header.Values(name); len(values) > 0 {
+				header[name] = values
+			}
 		}
 	}
+	asking, is := request.(interface{ ClientInfo() *sdk.Implementation })
+	if is && asking.ClientInfo() != nil && header.Get("Annals-Host") == "" {
+		header.Set("Annals-Host", hostOf(*asking.ClientInfo()))
+	}
 	return s.cfg.API.With(header)
+}
+
+// hostOf names a host in a header: by its name and version, without spaces.
+func hostOf(info sdk.Implementation) string {
+	const most = 64
+	name := strings.Map(func(r rune) rune {
+		if r < '!' || r > '~' {
+			return '-'
+		}
+		return r
+	}, strings.Trim(info.Name+"/"+info.Version, "/"))
+	return name[:min(len(name), most)]
 }
 
 // calledAtHeader holds the address that a host called. The server replaces a value that a host sends.

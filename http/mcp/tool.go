@@ -73,6 +73,7 @@ var resultSchema = map[string]any{
 		"status":   map[string]any{"type": "string", "enum": []string{"ok", "error"}, "description": "Whether it was done."},
 		"data":     map[string]any{"type": "object", "description": "What was asked for, if the status is ok."},
 		"redacted": map[string]any{"type": "string", "description": "What was removed before it was stored."},
+		"receipt":  map[string]any{"type": "string", "description": "The id of the receipt of what was read."},
 		"message":  map[string]any{"type": "string", "description": "What went wrong, if it is not."},
 		"error":    map[string]any{"type": "object", "description": "The same with a code."},
 	},
@@ -93,7 +94,9 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		}
 		removed := ""
 		ctx = client.OnRedacted(ctx, func(what string) { removed = strings.Trim(removed+","+what, ",") })
-		data, text, err := t.do(s.cfg.Work.within(withCalledAt(ctx, call.Extra)), s.api(call.Extra), in)
+		var receipts []string
+		ctx = client.OnReceipt(ctx, func(id string) { receipts = append(receipts, id) })
+		data, text, err := t.do(s.cfg.Work.within(withCalledAt(ctx, call.Extra)), s.api(call), in)
 		if t.finder != "" && errors.Is(err, client.ErrNotFound) {
 			err = errorWithFix{err, t.finder + " shows the uri of whatever there is"}
 		}
@@ -103,7 +106,12 @@ func (s *Server) add(server *sdk.Server, t tool) {
 		if removed != "" {
 			text += "; removed before it was stored: " + removed
 		}
-		return t.result(success{Status: "ok", Data: data, Redacted: removed}, text, false), nil
+		receipt := strings.Join(receipts, ",")
+		result := t.result(success{Status: "ok", Data: data, Redacted: removed, Receipt: receipt}, text, false)
+		if receipt != "" && !t.alias { // some hosts show their model the text alone
+			result.Content = append(result.Content, &sdk.TextContent{Text: "receipt: " + receipt})
+		}
+		return result, nil
 	})
 }
 
@@ -113,6 +121,7 @@ type success struct {
 	Data   any    `json:"data"`
 
 	Redacted string `json:"redacted,omitempty"` // what scrubbing removed from the texts, by class
+	Receipt  string `json:"receipt,omitempty"`  // the ids of the receipts of the answers, with commas
 }
 
 type failure struct {

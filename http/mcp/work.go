@@ -120,7 +120,7 @@ func (s *Server) stateReaders(next sdk.MethodHandler) sdk.MethodHandler {
 		if err != nil || !is {
 			return result, err
 		}
-		scope, err := scopeFor(s.cfg.Work.within(ctx), s.api(request.GetExtra()))
+		scope, err := scopeFor(s.cfg.Work.within(ctx), s.api(request))
 		if err != nil {
 			return result, nil //nolint:nilerr // the tools can be listed all the same
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"os"
@@ -98,6 +99,9 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 	if err == nil && f.choose == nil { // which hides references, too
 		events, err = f.feeds.events.Hide(reading, f.call, f.query.Words, events...)
 	}
+	if err == nil && f.feeds.events.Items.Recorder != nil && len(events) > 0 {
+		err = f.give(reading, page, events)
+	}
 	if err == nil {
 		for began := time.Now(); len(events) > 0; events = events[1:] {
 			if time.Since(began) > serve.RightsAge {
@@ -112,6 +116,32 @@ func (f *feed) step(ctx context.Context, page *tailPage) (more bool, end string)
 		return more, ""
 	}
 	return false, f.failed(ctx, err)
+}
+
+// give records that the caller is given the items that events are about, as far as they are as the events left them.
+func (f *feed) give(ctx context.Context, page *tailPage, events []domain.Event) (err error) {
+	versions := map[string]int64{}
+	for _, e := range events {
+		if id, is := domain.ItemOf(e.Stream); is {
+			versions[id] = e.Version
+		}
+	}
+	var items itemsByID
+	if events[0].Position > page.after && events[len(events)-1].Position <= page.through {
+		items, err = page.items()
+	} else {
+		items, err = f.feeds.events.Items.Reader.Items(ctx, f.query.Tenant, slices.Collect(maps.Keys(versions)))
+	}
+	var given []*domain.Knowledge
+	for _, id := range slices.Sorted(maps.Keys(versions)) {
+		if k := items[id]; k != nil && k.Version == versions[id] {
+			given = append(given, k)
+		}
+	}
+	if err == nil && len(given) > 0 {
+		f.feeds.events.Items.GiveLook(f.call, given...)
+	}
+	return err
 }
 
 // failed says what becomes of a feed whose next events cannot be read.

@@ -34,8 +34,6 @@ type Reporter interface {
 	Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error)
 	// OpenProposals are the ids of the open proposals that are about no other items than these.
 	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
-	// Accesses lists who was given an item or found it helpful, or what was denied, newest first.
-	Accesses(ctx context.Context, q domain.AccessQuery) ([]domain.Usage, error)
 }
 
 // Reader lists items.
@@ -116,15 +114,6 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 	report[api.ScopeReader](
 		s.api, "access", "List who may read a scope, and why",
 		"For the moment as_of: who could read it then. Groups that a token claims are not in the log. ", s.reportAccess,
-	)
-	report[api.Usage](
-		s.api, "usage", "List who was given an item, or found it helpful",
-		"What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. ",
-		s.reportUsage,
-	)
-	report[api.Usage](
-		s.api, "denials", "List what was denied to whom",
-		"Members read what was denied to them. ", s.reportDenials,
 	)
 }
 
@@ -270,76 +259,6 @@ func (s reports) standings(
 			return rank(s.reporter, ctx, query)
 		}, show),
 	}.Answer(ctx, c, in.Paging)
-}
-
-func usageOf(r domain.Usage) api.Usage {
-	out := api.Usage{
-		At: r.At.UTC(), Kind: r.Kind, Actor: string(r.Actor), OnBehalfOf: string(r.OnBehalfOf), Item: r.Item, Rank: r.Rank,
-		Score: r.Score, Route: r.Route, Status: r.Status, RequestID: r.RequestID, CorrelationID: r.CorrelationID,
-		TraceID: r.TraceID, HarmfulAt: serve.Time(r.HarmfulAt),
-		Authentication: r.Authentication, Before: !r.HarmfulAt.IsZero() && r.At.Before(r.HarmfulAt),
-	}
-	if r.Kind == domain.Denied {
-		out.Rank = 0
-	} else {
-		out.Status = 0
-	}
-	return out
-}
-
-var usageColumns = serve.ColumnsOf[api.Usage](`
-	at kind actor on_behalf_of item rank score before_harm? harmful_at route status request_id correlation_id trace_id
-	authentication
-`)
-
-type usageInput struct {
-	ID    string       `query:"id" required:"true" doc:"The item's id."`
-	Actor string       `query:"actor" doc:"Only what this entity did, or what was done on its behalf."`
-	From  serve.Moment `query:"from" doc:"At or after this time or date."`
-	To    serve.Moment `query:"to" doc:"Before it."`
-	serve.Paging
-}
-
-func (s reports) reportUsage(ctx context.Context, c *serve.Call, in *usageInput) (*serve.Streamed, error) {
-	if in.ID == "" {
-		c.Found.Add("id", "must say which item")
-	}
-	if err := c.Found.Err(); err != nil {
-		return nil, err
-	}
-	k, err := s.events.Items.Find(ctx, c, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return s.listAccesses(ctx, c, k.ID, in.Actor, in.From, in.To, in.Paging)
-}
-
-type denialsInput struct {
-	Actor string       `query:"actor" doc:"Only what was denied to this entity, or on its behalf."`
-	From  serve.Moment `query:"from" doc:"At or after this time or date."`
-	To    serve.Moment `query:"to" doc:"Before it."`
-	serve.Paging
-}
-
-func (s reports) reportDenials(ctx context.Context, c *serve.Call, in *denialsInput) (*serve.Streamed, error) {
-	return s.listAccesses(ctx, c, "", in.Actor, in.From, in.To, in.Paging)
-}
-
-func (s reports) listAccesses(
-	ctx context.Context, c *serve.Call, item, actor string, from, to serve.Moment, in serve.Paging,
-) (*serve.Streamed, error) {
-	query := domain.AccessQuery{Tenant: c.Principal.Tenant, Item: item, Actor: serve.Entity(&c.Found, "actor", actor)}
-	query.From, query.To = serve.Between(&c.Found, "from", from, "to", to)
-	if !c.Principal.SeesAll() {
-		query.Only = c.Principal.EffectiveSubject()
-	}
-	return serve.Listing[api.Usage]{
-		Name: "report", Query: query, Columns: usageColumns,
-		Page: serve.Offset(func(ctx context.Context, skip int64, limit int) ([]domain.Usage, error) {
-			query.Skip, query.Limit = skip, limit
-			return s.reporter.Accesses(ctx, query)
-		}, usageOf),
-	}.Answer(ctx, c, in)
 }
 
 type healthInput struct {

@@ -105,11 +105,9 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 	if err := s.events.Items.Verify(ctx, c, items...); err != nil {
 		return nil, err
 	}
-	s.events.Items.Record(c, domain.Reviewed, len(page.Items), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: page.Items[i].Item.ID}
-	})
 	out := api.Reviews{
-		Items: serve.Map(page.Items, reviewOf), Total: page.Total, Queues: map[string]api.ReviewQueue{},
+		Receipt: s.events.Items.GiveLook(c, items...),
+		Items:   serve.Map(page.Items, reviewOf), Total: page.Total, Queues: map[string]api.ReviewQueue{},
 	}
 	for name, length := range page.Queues {
 		out.Queues[name] = api.ReviewQueue(length)

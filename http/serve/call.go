@@ -24,7 +24,7 @@ type Call struct {
 	Principal domain.Principal
 	Looked    time.Time // when the rights of the principal were read
 	Origin    domain.Origin
-	Route     string          // within a mount; of every request when it is over
+	Route     string          // the pattern of the path
 	Key       string          // Idempotency-Key; empty without one
 	Found     domain.Problems // bad headers and parameters, to be named together with those of the body
 	Sent      []byte          // the body, or the record of it, that the fingerprint of the request covers
@@ -73,6 +73,19 @@ func (c *Call) header(name string) string {
 	return value
 }
 
+// host is the program that asks: what it says, or else the product of its User-Agent.
+func (c *Call) host() string {
+	const most = 64
+	host := c.header("Annals-Host")
+	if host == "" {
+		host, _, _ = strings.Cut(c.Request.UserAgent(), " ")
+	}
+	if !printable(host) {
+		return ""
+	}
+	return host[:min(len(host), most)]
+}
+
 // Headers reads what is recorded about the request. It refuses an empty Idempotency-Key, which comes from a variable
 // that was not set: a repeated request would then take effect twice.
 func (c *Call) Headers() error {
@@ -89,6 +102,8 @@ func (c *Call) Headers() error {
 		RequestID:     c.ID,
 		CorrelationID: c.header("Annals-Correlation-Id"),
 		CausationID:   c.header("Annals-Causation-Id"),
+		Host:          c.host(),
+		Session:       c.header("Annals-Session"),
 	}
 	// The W3C recommendation requires that an invalid traceparent is ignored.
 	if parent := c.Request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
@@ -197,8 +212,28 @@ func (c *Call) Do(ctx context.Context, command Validated, then ...domain.Command
 	return c.Submit(ctx, command, command.Validate(), then...)
 }
 
-func (c *Call) Access(kind string, status int) domain.Access {
-	access := domain.AccessOf(c.Principal, c.Origin, kind, status, c.Now)
-	access.Tenant, access.RequestID = cmp.Or(access.Tenant, domain.DefaultTenant), c.ID
-	return access
+// ReceiptHeader names the receipt of an answer. Of a write, it holds what to keep in order to ask for proof.
+const ReceiptHeader = "Annals-Receipt"
+
+type lookKey struct{}
+
+// Looking is a context for requests of this process, and tells whether people only look at their answers: then no item
+// of them counts as used.
+func Looking(ctx context.Context, is bool) context.Context { return context.WithValue(ctx, lookKey{}, is) }
+
+// GivenIn is the kind of an answer in a context that gives items to the caller.
+func GivenIn(ctx context.Context) domain.GivenKind {
+	if is, _ := ctx.Value(lookKey{}).(bool); is {
+		return domain.GivenLook
+	}
+	return domain.GivenUse
+}
+
+// Given is an answer to the caller, without items.
+func (c *Call) Given(kind domain.GivenKind, status int) domain.Given {
+	given := domain.GivenTo(c.Principal, c.Origin, kind, status, c.API.Now())
+	given.Tenant, given.RequestID = cmp.Or(given.Tenant, domain.DefaultTenant), c.ID
+	given.Route = c.Request.Method + " " + c.Route
+	given.Host = cmp.Or(given.Host, c.host()) // a refused caller has no origin
+	return given
 }

@@ -5,27 +5,33 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/http/serve"
 )
 
-// accesses records what callers were given.
-type accesses struct {
+// answers records what callers were given.
+type answers struct {
 	recorder Recorder // nil for none
 }
 
-// recordAccess records that the caller was given items.
-func (s accesses) recordAccess(q *query, kind string, count int, item func(i int) domain.Retrieved) {
-	if s.recorder == nil || count == 0 || !s.recorder.Wants() {
+// give records that the caller is given items, unless they only look at the answer, and keeps the receipt for the
+// answer. Add adds what was asked, and the items.
+func (s answers) give(q *query, add func(given *domain.Given)) {
+	if s.recorder == nil {
 		return
 	}
-	access := domain.AccessOf(q.caller.Principal, q.caller.origin, kind, http.StatusOK, time.Now())
-	access.Items = make([]domain.Retrieved, count)
-	for i := range access.Items {
-		access.Items[i] = item(i)
-	}
-	s.recorder.Record(access)
+	kind := serve.GivenIn(q.request.Context())
+	given := domain.GivenTo(q.caller.Principal, q.caller.origin, kind, http.StatusOK, time.Now())
+	given.Route = q.request.Pattern
+	add(&given)
+	q.receipt = s.recorder.Give(given)
 }
 
-// recordGet records that the caller was given one item.
-func (s accesses) recordGet(q *query, k *domain.Knowledge) {
-	s.recordAccess(q, "get", 1, func(int) domain.Retrieved { return domain.Retrieved{ID: k.ID} })
+// giveItems records that the caller is given a text of items.
+func (s answers) giveItems(q *query, level domain.Level, items ...*domain.Knowledge) {
+	s.give(q, func(given *domain.Given) {
+		given.Items = domain.GivenWhole(items...)
+		for i := range given.Items {
+			given.Items[i].Level = level
+		}
+	})
 }

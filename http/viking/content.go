@@ -13,11 +13,11 @@ import (
 
 // contents reads and writes files.
 type contents struct {
-	tree     tree
-	editor   editor
-	index    index
-	accesses accesses
-	files    Files
+	tree    tree
+	editor  editor
+	index   index
+	answers answers
+	files   Files
 }
 
 func (s contents) routes(on route) {
@@ -42,12 +42,13 @@ func (s contents) contentAt(ctx context.Context, q *query) (string, *domain.Know
 	if level := a.uri.Level(); errors.Is(err, domain.ErrNotFound) && level != domain.Detail {
 		above := a.parent()
 		if n, err = s.tree.findReadable(ctx, q.caller, above); err == nil {
-			content, err := s.tree.levelText(ctx, q.caller, n, level)
+			content, err := s.levelText(ctx, q, n, level)
 			return content, n.item, err
 		}
 	}
 	if err == nil && n.isDir {
 		if parts, content, err := s.tree.joinParts(ctx, q, n.uri); err != nil || parts != nil {
+			s.answers.giveItems(q, domain.Detail, parts...)
 			return content, nil, err
 		}
 	}
@@ -59,12 +60,7 @@ func (s contents) contentAt(ctx context.Context, q *query) (string, *domain.Know
 	if err != nil {
 		return "", nil, err
 	}
-	for _, fact := range n.facts {
-		s.accesses.recordGet(q, fact)
-	}
-	if n.item.ID != "" {
-		s.accesses.recordGet(q, n.item)
-	}
+	s.answers.giveItems(q, domain.Detail, n.items()...)
 	return n.item.Text.Content, n.item, nil
 }
 
@@ -96,8 +92,17 @@ func (s contents) levelOf(level domain.Level) handler {
 		if err != nil {
 			return nil, err
 		}
-		return s.tree.levelText(ctx, q.caller, n, level)
+		return s.levelText(ctx, q, n, level)
 	}
+}
+
+// levelText is a node's L0 or L1. It records that the caller is given it.
+func (s contents) levelText(ctx context.Context, q *query, n node, level domain.Level) (string, error) {
+	content, err := s.tree.levelText(ctx, q.caller, n, level)
+	if err == nil && !n.isDir {
+		s.answers.giveItems(q, level, n.items()...)
+	}
+	return content, err
 }
 
 func (s contents) download(ctx context.Context, q *query) (any, error) {

@@ -17,7 +17,7 @@ type finder struct {
 	tree     tree
 	reader   SearchReader
 	sessions Sessions
-	accesses accesses
+	answers  answers
 }
 
 func (s finder) routes(on route) {
@@ -122,11 +122,11 @@ func (s finder) findContexts(ctx context.Context, q *query) (any, error) {
 }
 
 func (s finder) answer(ctx context.Context, q *query, in findRequest) (findResult, error) {
-	found, targets, warning, err := s.scored(ctx, q, in)
+	found, targets, answer, err := s.scored(ctx, q, in)
 	if err != nil {
 		return findResult{}, err
 	}
-	return s.grouped(ctx, q, in, found, targets, warning)
+	return s.grouped(ctx, q, in, found, targets, answer)
 }
 
 // scored is a hit with the score that clients see.
@@ -138,11 +138,11 @@ type scored struct {
 // byShown orders hits, best first.
 func byShown(a, b scored) int { return cmp.Compare(b.shown, a.shown) }
 
-// scored are the hits of a search, and the addresses that it covers.
-func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, string, error) {
+// scored are the hits of a search, the addresses that it covers, and the whole answer.
+func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored, []address, domain.Answer, error) {
 	search, targets, err := s.toSearch(q, in)
 	if err != nil || in.limit() == 0 || len(in.Targets) > 0 && len(targets) == 0 {
-		return nil, targets, "", err
+		return nil, targets, domain.Answer{}, err
 	}
 	answer, err := s.reader.Search(ctx, search)
 	found := make([]scored, len(answer.Hits))
@@ -150,19 +150,16 @@ func (s finder) scored(ctx context.Context, q *query, in findRequest) ([]scored,
 		found[i] = scored{hit, shownScore(hit.Hit)}
 	}
 	slices.SortStableFunc(found, byShown) // those of a question's parts come in turn
-	return found, targets, answer.Warning, err
+	return found, targets, answer, err
 }
 
 // grouped are those of the hits, best first, that score enough, by context type.
 func (s finder) grouped(
-	ctx context.Context, q *query, in findRequest, found []scored, targets []address, warning string,
+	ctx context.Context, q *query, in findRequest, found []scored, targets []address, answer domain.Answer,
 ) (findResult, error) {
 	least := *cmp.Or(in.Threshold, new(float64))
 	found = slices.DeleteFunc(found, func(hit scored) bool { return hit.shown < least })
 	found = found[:min(len(found), in.limit())]
-	s.accesses.recordAccess(q, "search", len(found), func(i int) domain.Retrieved {
-		return domain.Retrieved{ID: found[i].ID, Score: found[i].Score}
-	})
 	items := make([]*domain.Knowledge, len(found))
 	for i, hit := range found {
 		items[i] = hit.Knowledge
@@ -172,7 +169,13 @@ func (s finder) grouped(
 	}
 	others, err := s.tree.related(ctx, q, items...)
 	result := groupByType(found, in.Query, targets, others)
-	result.Warning = warning
+	result.Warning = answer.Warning
+	s.answers.give(q, func(given *domain.Given) {
+		given.Asked, given.Embedder = in.Query, answer.Embedder
+		for _, hit := range found {
+			given.Items = append(given.Items, domain.GivenHit(hit.Found, domain.Abstract))
+		}
+	})
 	return result, err
 }
 

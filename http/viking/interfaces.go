@@ -76,12 +76,10 @@ type Members func(
 	ctx context.Context, tenant, kind string, after domain.Entity, limit int,
 ) ([]domain.DirectoryMember, error)
 
-// Recorder keeps a log of who was given which knowledge.
+// Recorder records who was given which knowledge.
 type Recorder interface {
-	// Wants tells whether this retrieval is to be recorded.
-	Wants() bool
-	// Record takes an access. It never blocks.
-	Record(access domain.Access)
+	// Give records an answer, and returns the id of its receipt: empty if there is none. It never blocks.
+	Give(given domain.Given) (receipt string)
 }
 
 // Keyring lists keys and tenants.

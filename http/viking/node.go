@@ -19,8 +19,16 @@ type node struct {
 	isDir bool
 	item  *domain.Knowledge   // of a directory, its first item; nil if it is empty
 	about string              // of a directory, the model's summary, if the caller may see it
-	facts []*domain.Knowledge // of a profile, the items with its facts
+	parts []*domain.Knowledge // of a profile with facts, the items of which its content is made
 	when  time.Time           // of a directory, the time of its last change, if known
+}
+
+// items are the items of which the content of a node is made, unless it is a directory.
+func (n node) items() []*domain.Knowledge {
+	if n.parts == nil && n.item != nil {
+		return []*domain.Knowledge{n.item}
+	}
+	return n.parts
 }
 
 // tree reads directories and items as the caller sees them.

@@ -40,14 +40,14 @@ func (s tree) findWithFacts(ctx context.Context, c caller, a address) (node, err
 	if failed != nil || len(facts) == 0 || n.isDir {
 		return n, errors.Join(err, failed)
 	}
-	k := *facts[0]
+	k, parts := *facts[0], facts
 	if n.item != nil {
-		k = *n.item
+		k, parts = *n.item, append(facts, n.item)
 	} else {
 		k.ID, k.Text.URI, k.Text.Content = "", string(a.uri), ""
 	}
 	k.Text.Content, k.Text.Abstract, k.Text.Overview = withFacts(k.Text.Content, facts), "", ""
-	return node{uri: a.uri, item: &k, facts: facts}, nil
+	return node{uri: a.uri, item: &k, parts: parts}, nil
 }
 
 // withFacts is the content of a profile followed by the facts that it does not contain.

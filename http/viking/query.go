@@ -27,6 +27,7 @@ type query struct {
 	sent    []byte          // the body, after it was read
 	fields  map[string]any  // those of the body
 	reason  string          // why the caller makes the change
+	receipt string          // of the answer; empty if none is kept
 }
 
 // bind decodes the body's JSON object into a struct. An empty body is an empty object, unknown fields are ignored,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // Config configures a [Server].
@@ -45,7 +46,7 @@ type Config struct {
 	HostPaths []string
 	// Documents reads the texts of documents. Nil to store them as bytes.
 	Documents Documents
-	// Recorder records accesses. Nil for none.
+	// Recorder records answers. Nil for none.
 	Recorder Recorder
 	// Probes are asked by /ready, all at once.
 	Probes []Probe
@@ -83,8 +84,8 @@ func (cfg Config) routes() []func(route) {
 		reads   = tree{reader: cfg.Browser, directories: cfg.Directories, started: time.Now()}
 		edits   = editor{tree: reads, writer: anonymous{cfg.Writer}}
 		indexes = index{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions}
-		records = accesses{cfg.Recorder}
-		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, accesses: records}
+		records = answers{cfg.Recorder}
+		finds   = finder{tree: reads, reader: cfg.Reader, sessions: cfg.Sessions, answers: records}
 		adds    = resources{
 			tree: reads, editor: edits, index: indexes, files: cfg.Files, fetcher: fetcher(cfg.FetchPrivate),
 			host: cfg.HostPaths, documents: cfg.Documents,
@@ -162,7 +163,10 @@ func (s *Server) route(pattern string, handle handler) {
 		}
 		w.Header().Set(processTime, seconds(time.Since(a.started)))
 		if a.err = err; err == nil {
-			answer(w, result)
+			if q.receipt != "" {
+				w.Header().Set(serve.ReceiptHeader, q.receipt)
+			}
+			answer(w, result, q.receipt)
 		}
 	})
 }
@@ -183,6 +187,8 @@ type envelope struct {
 	Result any      `json:"result"`
 	Error  *failure `json:"error"`
 	Time   float64  `json:"time"`
+
+	Receipt string `json:"receipt,omitempty"` // the id of the receipt of this answer
 }
 
 // failure describes an error without the text of users.
@@ -199,8 +205,8 @@ type rawAnswer struct {
 	body   any         // []byte is sent as it is, everything else as JSON
 }
 
-// answer writes a result.
-func answer(w http.ResponseWriter, result any) {
+// answer writes a result with its receipt.
+func answer(w http.ResponseWriter, result any, receipt string) {
 	if b, is := result.(rawAnswer); is {
 		maps.Copy(w.Header(), b.header)
 		if raw, is := b.body.([]byte); is {
@@ -211,7 +217,7 @@ func answer(w http.ResponseWriter, result any) {
 		write(w, b.status, b.body)
 		return
 	}
-	write(w, http.StatusOK, envelope{Status: "ok", Result: result})
+	write(w, http.StatusOK, envelope{Status: "ok", Result: result, Receipt: receipt})
 }
 
 func write(w http.ResponseWriter, status int, body any) {

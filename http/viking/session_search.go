@@ -47,7 +47,7 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 	}
 	wide := in.findRequest
 	wide.Limit, wide.NodeLimit = new(domain.MaxLimit), nil
-	own, targets, warning, err := s.scored(ctx, q, wide)
+	own, targets, answer, err := s.scored(ctx, q, wide)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s finder) searchInSession(ctx context.Context, q *query) (any, error) {
 	}
 	in.Threshold = cmp.Or(in.Threshold, new(leastShaped))
 	mute := !text.HasContent(text.Query(in.Query))
-	result, err := s.grouped(ctx, q, in.findRequest, shaped(own, more, mute), targets, warning)
+	result, err := s.grouped(ctx, q, in.findRequest, shaped(own, more, mute), targets, answer)
 	kinds := strings.Join(in.ContextType, ",")
 	result.Plan = &plan{Reasoning: "what was said last in the session is asked for, too", Queries: []planned{
 		{Query: in.Query, Context: kinds, Intent: "the question", Priority: 1},

@@ -19,7 +19,7 @@ type skills struct {
 	editor    editor
 	finder    finder
 	index     index
-	accesses  accesses
+	answers   answers
 	resources resources // stores the files of skills
 }
 
@@ -383,7 +383,7 @@ func (s skills) showSkill(ctx context.Context, q *query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.accesses.recordGet(q, k)
+	s.answers.giveItems(q, domain.Detail, k)
 	shown := skillOf(k, placeOf(k).Parent())
 	shown.Content, shown.Created, shown.Updated = k.Text.Content, k.CreatedAt, k.UpdatedAt
 	shown.Files, err = s.partsOf(ctx, q, k)

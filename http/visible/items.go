@@ -12,7 +12,7 @@ import (
 type Items struct {
 	Reader   Reader
 	Policies Policies // nil for a server without verification policies
-	Recorder Recorder // nil for a server that records no accesses
+	Recorder Recorder // nil for a server that keeps no receipts
 	Progress Progress
 }
 
@@ -46,10 +46,9 @@ type Policies interface {
 
 // Recorder records who was given which knowledge, and who was denied what.
 type Recorder interface {
-	// Wants tells whether this retrieval is to be recorded.
-	Wants() bool
-	// Record takes an access. It never blocks.
-	Record(access domain.Access)
+	// Give records an answer, and returns the id of its receipt: empty if there is none. It never blocks. Nobody may
+	// change the items any more.
+	Give(given domain.Given) (receipt string)
 }
 
 // Find finds an item if the caller may see it, deleted or not. For an item that the caller may not see, it answers as
@@ -114,15 +113,26 @@ func (s Items) Show(ctx context.Context, c *serve.Call, position int64, items ..
 	return s.Verify(ctx, c, items...)
 }
 
-// Record records that the caller was given items.
-func (s Items) Record(c *serve.Call, kind string, count int, item func(i int) domain.Retrieved) {
-	if s.Recorder == nil || count == 0 || !s.Recorder.Wants() {
-		return
+// GiveUse records that the caller is given items, unless they only look at the answer. It names the receipt in a header
+// and returns its id: empty if there is none. Add adds what was asked, and the items.
+func (s Items) GiveUse(c *serve.Call, add func(given *domain.Given)) string {
+	return s.give(c, serve.GivenIn(c.Request.Context()), add)
+}
+
+// GiveLook does the same for an answer that is no use of its items, such as a list.
+func (s Items) GiveLook(c *serve.Call, items ...*domain.Knowledge) string {
+	return s.give(c, domain.GivenLook, func(given *domain.Given) { given.Items = domain.GivenWhole(items...) })
+}
+
+func (s Items) give(c *serve.Call, kind domain.GivenKind, add func(given *domain.Given)) string {
+	if s.Recorder == nil {
+		return ""
 	}
-	access := c.Access(kind, http.StatusOK)
-	access.Items = make([]domain.Retrieved, count)
-	for i := range access.Items {
-		access.Items[i] = item(i)
+	given := c.Given(kind, http.StatusOK)
+	add(&given)
+	receipt := s.Recorder.Give(given)
+	if receipt != "" {
+		c.Response.Header().Set(serve.ReceiptHeader, receipt)
 	}
-	s.Recorder.Record(access)
+	return receipt
 }

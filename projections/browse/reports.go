@@ -305,6 +305,3 @@ func (r Reports) described(ctx context.Context, tenant string, list []domain.Rep
 	}
 	return left, nil
 }
-
-// Accesses lists nothing: receipts take its place. It goes with its caller.
-func (r Reports) Accesses(context.Context, domain.AccessQuery) ([]domain.Usage, error) { return nil, nil }

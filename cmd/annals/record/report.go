@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -23,8 +22,6 @@ type ReportCommands struct {
 	Harm      reportHarmCommand      `cmd:""`
 	Stale     reportStaleCommand     `cmd:""`
 	Declining reportDecliningCommand `cmd:""`
-	Usage     reportUsageCommand     `cmd:""`
-	Denials   reportDenialsCommand   `cmd:""`
 	Access    reportAccessCommand    `cmd:""`
 	Health    reportHealthCommand    `cmd:""`
 }
@@ -85,9 +82,6 @@ func report[T any](
 	}
 	if len(page.Items) == 0 {
 		r.Empty(c, "nothing")
-		if name == "usage" {
-			c.Note("retrievals are recorded only with ANNALS_RECORD_RETRIEVALS=all on the server, which is off by default")
-		}
 		return nil
 	}
 	rows := terminal.NewTable(heads...)
@@ -198,55 +192,6 @@ func (r *reportDecliningCommand) Run(ctx context.Context, c *terminal.Console) e
 }
 
 func score(value *float64) string { return fmt.Sprintf("%.2f", terminal.OrZero(value)) }
-
-// whoUsed is the caller of a retrieval or of a denied request.
-func whoUsed(u api.Usage) string {
-	return cmp.Or(terminal.Joined(" for ", u.Actor, u.OnBehalfOf), "nobody known")
-}
-
-type reportUsageCommand struct {
-	periodic
-
-	ID    string `complete:"ids" arg:""`
-	Actor string `group:"events" placeholder:"ENTITY"`
-}
-
-func (r *reportUsageCommand) Run(ctx context.Context, c *terminal.Console) error {
-	query := url.Values{"id": {r.ID}}
-	terminal.Put(query, "actor", r.Actor)
-	heads := []string{"WHEN", "HOW", "WHO", "HARM", "TRACE OR REQUEST"}
-	return report(ctx, c, r, "usage", query, heads, func(a api.Usage) []any {
-		how, harm := a.Kind, terminal.Markup("none known")
-		switch a.Kind {
-		case "search":
-			how = fmt.Sprintf("search, %d. (%.2f)", a.Rank, a.Score)
-		case "list":
-			how = fmt.Sprintf("list, %d.", a.Rank)
-		}
-		switch {
-		case a.Before:
-			harm = terminal.Amber.Render("before it was known")
-		case a.HarmfulAt != nil:
-			harm = terminal.Red.Render("though it was known")
-		}
-		return []any{a.At, how, whoUsed(a), harm, cmp.Or(a.TraceID, a.RequestID)}
-	})
-}
-
-type reportDenialsCommand struct {
-	periodic
-
-	Actor string `group:"events" placeholder:"ENTITY"`
-}
-
-func (r *reportDenialsCommand) Run(ctx context.Context, c *terminal.Console) error {
-	query := url.Values{}
-	terminal.Put(query, "actor", r.Actor)
-	heads := []string{"WHEN", "STATUS", "WHO", "WHAT", "ID", "KEY"}
-	return report(ctx, c, r, "denials", query, heads, func(a api.Usage) []any {
-		return []any{a.At, a.Status, whoUsed(a), a.Route, a.Item, a.Authentication}
-	})
-}
 
 type reportAccessCommand struct {
 	reporting

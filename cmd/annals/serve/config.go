@@ -49,10 +49,10 @@ type Config struct {
 	NoMigrate bool `group:"where" env:"ANNALS_NO_MIGRATE"`
 
 	Embedder
-	extracting // part: extraction
-	forwarding // part: nats
-	recording
-	tokens // part: oidc
+	extracting      // part: extraction
+	forwarding      // part: nats
+	receiptSettings // part: receipts
+	tokens          // part: oidc
 	encryption
 
 	// FetchPrivate allows addresses of private networks and of this machine.
@@ -141,7 +141,7 @@ func (c Config) validate() error {
 	for name, value := range map[string]time.Duration{
 		"pre-stop-delay (ANNALS_PRE_STOP_DELAY)":     c.PreStopDelay,
 		"shutdown-timeout (ANNALS_SHUTDOWN_TIMEOUT)": c.ShutdownTimeout,
-		"keep-accesses (ANNALS_KEEP_ACCESSES)":       c.KeepAccesses, "purge-after (ANNALS_PURGE_AFTER)": c.PurgeAfter,
+		"purge-after (ANNALS_PURGE_AFTER)":           c.PurgeAfter,
 	} {
 		if value < 0 {
 			problems = append(problems, fmt.Errorf("%s must not be negative", name))

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ func (m *McpCommand) Run(ctx context.Context, c *terminal.Console) error {
 	api, err := annalsclient.New(annalsclient.Config{
 		Server: cmp.Or(server.address,
 			m.Server), Key: m.APIKey, Tenant: m.Tenant, Actor: m.As, OnBehalfOf: m.OnBehalfOf, Timeout: m.Timeout,
-		Transport: reach,
+		Transport: reach, Session: rand.Text(), // a host starts a process for each
 	})
 	if err != nil {
 		return terminal.Wrong("annals mcp --help shows how", "%s", err)

@@ -35,7 +35,7 @@ type joining struct {
 func parts() []joining {
 	return []joining{
 		{open: openMeaning},
-		{open: openAccesses},
+		{open: openReceipts, check: checkReceipts}, // part: receipts
 		{open: openErasures},
 		{open: openProofs}, // part: proofs
 		{open: openOIDC, check: checkOIDC, issuer: Config.oidcIssuer},   // part: oidc
