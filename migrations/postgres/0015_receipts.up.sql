@@ -3,6 +3,7 @@ CREATE TABLE receipt_runs (
     run      bigint PRIMARY KEY,
     server   text COLLATE "C" NOT NULL,
     began_at timestamptz NOT NULL,
+    seen_at  timestamptz NOT NULL, -- when it last said that it runs
     ended_at timestamptz, -- NULL while it runs, and for ever if it was killed
     lasts    text COLLATE "C" NOT NULL DEFAULT '{}' -- JSON: the last sequence number of each tenant, once it ended
 );

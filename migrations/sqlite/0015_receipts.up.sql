@@ -3,6 +3,7 @@ CREATE TABLE receipt_runs (
     run      INTEGER NOT NULL PRIMARY KEY,
     server   TEXT NOT NULL,
     began_at TEXT NOT NULL,
+    seen_at  TEXT NOT NULL, -- when it last said that it runs
     ended_at TEXT, -- NULL while it runs, and for ever if it was killed
     lasts    TEXT NOT NULL DEFAULT '{}' -- JSON: the last sequence number of each tenant, once it ended
 ) STRICT;

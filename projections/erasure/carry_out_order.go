@@ -22,6 +22,7 @@ import (
 type Eraser struct {
 	Files
 	Relations
+	Questions Questions // nil if none are kept
 
 	table  func(ctx context.Context) (rows.Source, error)
 	log    *events.Log
@@ -39,6 +40,12 @@ type Relations interface {
 	Relatives(ctx context.Context, tenant string, ids []string) ([]domain.LineageRelation, error)
 	// Learned are the items that were made from some streams.
 	Learned(ctx context.Context, tenant string, streams []string) ([]domain.LineageRelation, error)
+}
+
+// Questions are what callers asked.
+type Questions interface {
+	// Forget erases the questions of an entity, or with "tenant:NAME" those of a tenant. It ignores other names.
+	Forget(ctx context.Context, tenant, of string) error
 }
 
 // New makes an eraser for a log. table names the knowledge table that readers read.
@@ -134,6 +141,11 @@ func (e *Eraser) CarryOutOrder(ctx context.Context, of events.Order) error {
 			return err
 		}
 		if len(left) == 0 {
+			if e.Questions != nil {
+				if err := e.Questions.Forget(ctx, o.Tenant, o.erasure.Of); err != nil {
+					return err
+				}
+			}
 			return e.complete(ctx, &o)
 		}
 		for chunk := range slices.Chunk(left, erasedAtOnce) {

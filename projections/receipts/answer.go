@@ -23,6 +23,7 @@ import (
 // then the content is what it was computed from.
 
 type answerForm struct {
+	Tenant         string           `json:"tenant"`
 	Receipt        string           `json:"receipt"`
 	At             database.Time    `json:"at"`
 	Kind           domain.GivenKind `json:"kind"`
@@ -81,7 +82,7 @@ type wordingForm struct {
 // form is the canonical form as it is stored, without the ids and the wordings.
 func (r *Receipt) form() answerForm {
 	form := answerForm{
-		Receipt: r.ID(), At: database.At(r.At), Kind: r.Kind, Status: r.Status, Caller: r.Caller, OnBehalfOf: r.OnBehalfOf,
+		Tenant: r.Tenant, Receipt: r.ID(), At: database.At(r.At), Kind: r.Kind, Status: r.Status, Caller: r.Caller, OnBehalfOf: r.OnBehalfOf,
 		Authentication: r.Authentication, Host: r.Host, Session: r.Session, Trace: r.Trace, Route: r.Route,
 		Position: r.Position, AsOf: r.AsOf, Ranking: r.Ranking, Embedder: r.Embedder, Answer: hex.EncodeToString(r.Answer[:]),
 		Items: make([]itemForm, len(r.Items)),

@@ -3,6 +3,7 @@ package receipts
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -245,4 +246,25 @@ func (r *Receipts) Numbers(ctx context.Context, tenant string, ids ...string) (n
 		}
 	}
 	return numbers, nil
+}
+
+// IDs are the ids of items by their numbers. Items that the log does not have are left out.
+func (r *Receipts) IDs(ctx context.Context, tenant string, numbers ...int64) (map[int64]string, error) {
+	ids := map[int64]string{}
+	if len(numbers) == 0 {
+		return ids, nil
+	}
+	err := database.ForEach(ctx, r.db, func(rows *sql.Rows) error {
+		var number int64
+		var stream string
+		err := rows.Scan(&number, &stream)
+		if id, isItem := domain.ItemOf(stream); isItem {
+			ids[number] = id
+		}
+		return err
+	}, `
+		SELECT position, stream
+		FROM events
+		WHERE tenant = ? AND position IN (?)`, tenant, bun.List(numbers))
+	return ids, failedOrNil(ctx, err)
 }

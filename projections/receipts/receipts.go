@@ -24,6 +24,7 @@ import (
 type Options struct {
 	DB      *database.DB
 	Log     *events.Log
+	Items   Items
 	Ranking string        // the version of the ranking of searches
 	Keep    time.Duration // for how long; 0 for ever
 	Sample  int           // one in so many answers has a receipt, and each denial; default: 1
@@ -31,6 +32,12 @@ type Options struct {
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger     // default: slog.Default
 	Clock      func() time.Time // default: that of the log
+}
+
+// Items are the items as they are now.
+type Items interface {
+	// Items returns items by their ids. It leaves out those that cannot be read.
+	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
 }
 
 // Receipts gives and keeps receipts. It is safe for concurrent use.
@@ -54,6 +61,7 @@ type Receipts struct {
 	histories histories
 
 	recorded, dropped prometheus.Counter
+	size              prometheus.Gauge
 }
 
 // New begins a run of receipts. If the database accepts no writes yet, [Receipts.Run] tries again; until then, answers
@@ -73,6 +81,9 @@ func New(ctx context.Context, o Options) *Receipts {
 		dropped: factory.NewCounter(prometheus.CounterOpts{
 			Name: "annals_receipts_dropped_total",
 			Help: "Receipts that were dropped, because the database accepted no writes or was too slow.",
+		}),
+		size: factory.NewGauge(prometheus.GaugeOpts{
+			Name: "annals_receipts_bytes", Help: "Disk space of the receipts of all tenants, as of the last hour.",
 		}),
 	}
 	if err := r.begin(ctx); err != nil {
@@ -97,8 +108,9 @@ func (r *Receipts) begin(ctx context.Context) error {
 				return err
 			}
 			run = max(run, logged) + 1
-			_, err := tx.ExecContext(ctx, "INSERT INTO receipt_runs (run, server, began_at) VALUES (?, ?, ?)", run,
-				r.db.InstanceID, database.At(r.options.Clock()))
+			now := database.At(r.options.Clock())
+			_, err := tx.ExecContext(ctx, "INSERT INTO receipt_runs (run, server, began_at, seen_at) VALUES (?, ?, ?, ?)", run,
+				r.db.InstanceID, now, now)
 			return err
 		})
 		if err == nil || !errors.Is(err, database.ErrUnique) {
