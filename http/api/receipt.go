@@ -54,6 +54,8 @@ type ReceiptParts struct {
 type ReceiptShown struct {
 	Receipt
 
+	Request json.RawMessage `json:"request,omitempty" doc:"The whole request of a search or a briefing. Missing if it was erased, or if you may not read it."`
+
 	Answer json.RawMessage `json:"answer" doc:"The answer in its canonical form, from the log: the same bytes whenever it is asked for."`
 	Digest string          `json:"digest" doc:"Of the answer, when it was given."`
 	Same   bool            `json:"same" doc:"The answer is the one that was given, as far as it was not erased and you may see it."`

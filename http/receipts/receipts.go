@@ -15,21 +15,26 @@ import (
 
 // Receipts keeps what callers were given. *receipts.Receipts is one.
 type Receipts interface {
-	// Find is the receipt with an id. The error matches domain.ErrNotFound if there is none.
-	Find(ctx context.Context, tenant, id string) (receipts.Receipt, error)
+	// Show replays a receipt for a reader. The error matches domain.ErrNotFound if the reader may not see it.
+	Show(ctx context.Context, by domain.Principal, id string) (receipts.Replayed, error)
 	// List lists receipts, the newest first.
 	List(ctx context.Context, q receipts.Query) (receipts.List, error)
-	// Replay shows an answer again, from the log.
-	Replay(ctx context.Context, receipt receipts.Receipt) (receipts.Replayed, error)
+	// Visible are the receipts that a reader may see, as far as it may see them.
+	Visible(ctx context.Context, by domain.Principal, all ...receipts.Receipt) ([]receipts.Receipt, error)
+	// Tree is the tree of the receipts that were sealed with this one.
+	Tree(ctx context.Context, of receipts.Receipt) (*receipts.SealedTree, error)
 	// Numbers are the numbers of items by their ids.
 	Numbers(ctx context.Context, tenant string, ids ...string) ([]int64, error)
 	// IDs are the ids of items by their numbers.
-	IDs(ctx context.Context, tenant string, numbers []int64) (map[int64]string, error)
+	IDs(ctx context.Context, tenant string, numbers ...int64) (map[int64]string, error)
 }
 
 // Room is the operations on receipts.
 type Room struct {
 	Receipts Receipts // nil if this server keeps none
+	Answers  Answers
+	// Rights tells which rights a caller has now, given how it was known.
+	Rights func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error)
 }
 
 // room answers requests about receipts.
@@ -75,8 +80,7 @@ type listInput struct {
 	serve.Paging
 }
 
-// query reads the filters. Of receipts that are not the caller's own, steward has the item of which the caller is a
-// steward; empty for none.
+// query reads the filters. Who may not see all receipts asks for its own, or for those of an item.
 func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receipts.Query, err error) {
 	q = receipts.Query{
 		Tenant: c.Principal.Tenant, By: serve.Entity(&c.Found, "agent", in.Agent), Trace: in.TraceID,
@@ -94,24 +98,16 @@ func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receip
 	if err := c.Found.Err(); err != nil {
 		return q, err
 	}
-	if !c.Principal.SeesAll() {
-		q.Only = c.Principal.EffectiveSubject()
-	}
 	if in.Item == "" {
+		if !c.Principal.SeesAll() {
+			q.Only = c.Principal.EffectiveSubject()
+		}
 		return q, nil
 	}
 	k, err := s.events.Items.Find(ctx, c, in.Item)
-	if err != nil {
-		return q, err
+	if err == nil {
+		q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, k.ID)
 	}
-	r, err := s.reader(ctx, c)
-	if err != nil {
-		return q, err
-	}
-	if r.stewards(k) {
-		q.Only = ""
-	}
-	q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, k.ID)
 	return q, err
 }
 
@@ -129,11 +125,15 @@ func (s room) list(ctx context.Context, c *serve.Call, in *listInput) (out api.P
 	if err != nil {
 		return out, err
 	}
-	r, err := s.reader(ctx, c, found.Receipts...)
+	seen, err := s.Receipts.Visible(ctx, c.Principal, found.Receipts...)
+	if err != nil {
+		return out, err
+	}
+	all, err := s.items(ctx, c, seen...)
 	if err != nil {
 		return out, err
 	}
 	return api.Page[api.Receipt]{
-		Items: serve.Map(found.Receipts, r.receiptOf), NextCursor: serve.NameCursor(found.Next, question),
+		Items: serve.Map(seen, all.receiptOf), NextCursor: serve.NameCursor(found.Next, question),
 	}, nil
 }

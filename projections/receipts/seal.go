@@ -165,13 +165,9 @@ func sealOf(all []*Receipt, first int64) (domain.ReceiptsSealed, error) {
 
 // rootOf is the root of the Merkle tree over leaves, as RFC 6962 defines it.
 func rootOf(leaves []tlog.Hash) (tlog.Hash, error) {
-	var stored hashes
-	for i, leaf := range leaves {
-		more, err := tlog.StoredHashesForRecordHash(int64(i), leaf, stored)
-		if err != nil {
-			return tlog.Hash{}, err
-		}
-		stored = append(stored, more...)
+	stored, err := storedHashes(leaves)
+	if err != nil {
+		return tlog.Hash{}, err
 	}
 	return tlog.TreeHash(int64(len(leaves)), stored)
 }
