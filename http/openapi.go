@@ -92,6 +92,8 @@ func headers() map[string]*huma.Param {
 		"Annals-On-Behalf-Of":   "For whom you act: an entity such as user:123.",
 		"Annals-Correlation-Id": "Recorded with the events: what belongs together.",
 		"Annals-Causation-Id":   "Recorded with the events: what caused this.",
+		"Annals-Host":           "The program that asks, such as claude-code/2.0, for receipts. Default: from User-Agent.",
+		"Annals-Session":        "The conversation in which it asks, for receipts.",
 		"X-Request-Id":          "Recorded, logged and given back; made if left out.",
 		"traceparent":           "Recorded with the events (W3C Trace Context).",
 		"Idempotency-Key":       "A request repeated with the same key happens once and is answered as the first time.",

@@ -26,7 +26,7 @@ type ContextAnswer struct {
 	Items      []ContextItem  `json:"items" nullable:"false" doc:"By kind, the best first."`
 	Warning    string         `json:"warning,omitempty" doc:"How a question of more than 8,000 characters was shortened."`
 	Degraded   string         `json:"degraded,omitempty" doc:"Why the embedding model took no part, or that some items have no vector; missing when it took part for all."`
-	Receipt    string         `json:"receipt,omitempty" doc:"The id of the receipt of this answer, if one is kept."`
+	Receipt    string         `json:"receipt,omitempty" doc:"The id of the receipt of this answer, if one is kept; also in the header Annals-Receipt."`
 }
 
 // ContextItem is an item of a briefing.

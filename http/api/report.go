@@ -42,7 +42,7 @@ type ScopeHealth struct {
 type Reviews struct {
 	Items      []Review               `json:"items" nullable:"false"`
 	NextCursor string                 `json:"next_cursor,omitempty"`
-	Receipt    string                 `json:"receipt,omitempty" doc:"The id of the receipt of this page, if one is kept."`
+	Receipt    string                 `json:"receipt,omitempty" doc:"The id of the receipt of this page, if one is kept; also in the header Annals-Receipt."`
 	Total      int                    `json:"total" doc:"How many items all pages have."`
 	Queues     map[string]ReviewQueue `json:"queues" doc:"Every queue by its name, for the same owner and scope."`
 }

@@ -70,7 +70,7 @@ type SearchAnswer struct {
 	Weak     bool         `json:"weak,omitempty" doc:"No hit is sure: nobody may have written what the query asks for. The hits are the nearest items."`
 	Explain  *Explanation `json:"explain,omitempty" doc:"When asked for, or when there are no hits."`
 	Facets   *HitFacets   `json:"facets,omitempty" doc:"When asked for."`
-	Receipt  string       `json:"receipt,omitempty" doc:"The id of the receipt of this answer, if one is kept."`
+	Receipt  string       `json:"receipt,omitempty" doc:"The id of the receipt of this answer, if one is kept; also in the header Annals-Receipt."`
 	Position *int64       `json:"position,omitempty" doc:"When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again."`
 }
 

@@ -34,6 +34,8 @@ type world struct {
 	host   *sdk.ClientSession
 	db     *database.DB
 	keys   *keyring
+
+	recorder *servertest.Recorder
 }
 
 // keyring is a table of keys that may be out of reach.
@@ -86,9 +88,10 @@ func newWorld(t *testing.T, db *database.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log)}}
+	w := &world{t: t, db: db, keys: &keyring{Keyring: keys.NewKeys(db, base.Log)}, recorder: &servertest.Recorder{}}
 	hosts := mcp.New(mcp.Config{API: inner, Version: "test"}).Handler()
 	cfg := base.Config(t)
+	cfg.Recorder = w.recorder
 	cfg.Writer, cfg.Callers.Keys, cfg.Callers.RootKey = events.NewScrubbingWriter(base.Log, true), w.keys, rootKey
 	cfg.Mounts = []annalshttp.Mount{
 		annalshttp.Hosted("/mcp", hosts, mcp.Refuse),
@@ -213,7 +216,7 @@ func (w *world) callOn(host *sdk.ClientSession, tool string, arguments object) r
 		w.t.Fatalf("%s: %v", tool, err)
 	}
 	content, ok := answer.StructuredContent.(object)
-	if !ok || len(answer.Content) != 1 {
+	if !ok || len(answer.Content) == 0 {
 		w.t.Fatalf("%s: %+v", tool, answer)
 	}
 	return result{w.t, tool, content, answer.Content[0].(*sdk.TextContent).Text, answer.IsError}

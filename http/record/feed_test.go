@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -49,6 +50,24 @@ func TestAStreamKeepsToWhatItsReaderMaySee(t *testing.T) {
 		w.Ask("PATCH", "/v1/knowledge/a", Object{"content": "a secret"}).Want(http.StatusOK)
 		public("c")
 		Same(t, s.Positions(1), []float64{6}, "shared no more")
+	})
+}
+
+func TestAPageOfAStreamHasAReceiptOfItsItems(t *testing.T) {
+	EachWith(t, Recording, func(t *testing.T, w *World) {
+		recorder := w.Configured.Recorder.(*Recorder)
+		w.Remember("a", "a fact")
+		stream := w.Listen("/v1/events")
+		stream.Next("") // read for itself
+		w.Remember("b", "another fact")
+		stream.Next("") // of the tail
+		var told []string
+		for _, given := range recorder.Given() {
+			for _, one := range given.Items {
+				told = append(told, fmt.Sprint(given.Kind, " ", given.Route, " ", one.Item.ID, "@", one.Item.Version))
+			}
+		}
+		Same(t, told, []string{"look GET /v1/events a@1", "look GET /v1/events b@1"})
 	})
 }
 

@@ -30,8 +30,8 @@ func (s reviews) reviewRoutes() {
 			"its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are " +
 			"contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, " +
 			"and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must " +
-			"be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the " +
-			"last 90 days, after it was superseded; the 5,000 newest superseded items are examined. " +
+			"be newer than the last confirmation, or a report of staleness. Superseded and used: used after it " +
+			"was superseded; the 5,000 newest superseded items are examined. " +
 			"Duplicate and contradiction: an open " +
 			"proposal names it and other active items, which pair shows. Contradictions that share items, directly or " +
 			"through others, wait as one. A confirmation, a supersession or a deletion " +
@@ -42,7 +42,7 @@ func (s reviews) reviewRoutes() {
 			"expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a " +
 			"verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified " +
 			"longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where " +
-			"retrievals are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or " +
+			"uses are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or " +
 			"else, if the owner was deactivated, to the maintainers of its groups. Auditors and admins see all items of " +
 			"their tenant, members what they may see.",
 		Errors: []int{http.StatusBadRequest},

@@ -219,7 +219,9 @@ type lookKey struct{}
 
 // Looking is a context for requests of this process, and tells whether people only look at their answers: then no item
 // of them counts as used.
-func Looking(ctx context.Context, is bool) context.Context { return context.WithValue(ctx, lookKey{}, is) }
+func Looking(ctx context.Context, is bool) context.Context {
+	return context.WithValue(ctx, lookKey{}, is)
+}
 
 // GivenIn is the kind of an answer in a context that gives items to the caller.
 func GivenIn(ctx context.Context) domain.GivenKind {

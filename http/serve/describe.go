@@ -38,6 +38,9 @@ func document(op *huma.Operation) {
 		common = append(common, http.StatusInsufficientStorage)
 		shared = append(shared, "Idempotency-Key", redaction, "Annals-Correlation-Id", "Annals-Causation-Id", "traceparent")
 	}
+	if op.Method == http.MethodGet || op.OperationID == "search" || op.OperationID == "context" {
+		shared = append(shared, "Annals-Host", "Annals-Session")
+	}
 	if slices.Contains(op.Errors, http.StatusPreconditionFailed) {
 		shared = append(shared, "If-Match")
 	}

@@ -16,7 +16,7 @@ type Statements struct {
 
 var (
 	// tenantTable is a table whose rows belong to tenants.
-	tenantTable = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+"?(events|event_texts|requests|streams|key_uses|accesses|deliveries|webhook_secrets|former_secrets|proposals|tree|signed_checkpoints|knowledge(?:_\d+\w*)?|meaning_\d+|past\w*)\b`)
+	tenantTable = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+"?(events|event_texts|requests|streams|key_uses|receipt_pages|item_uses|deliveries|webhook_secrets|former_secrets|proposals|tree|signed_checkpoints|knowledge(?:_\d+\w*)?|meaning_\d+|past\w*)\b`)
 	// ofATenant names one.
 	ofATenant = regexp.MustCompile(`'(?:default|other|_system|made-by-[\w-]+)'`)
 	// anyTenants are the questions that are asked of all: whose key it is, whether there is any, and what root

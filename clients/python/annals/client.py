@@ -56,7 +56,8 @@ class Client:
 
     url defaults to ANNALS_SERVER, or http://127.0.0.1:1933; key to ANNALS_KEY, unless ANNALS_SERVER names another scheme,
     host or port than url. headers go with every request, such as
-    Annals-On-Behalf-Of. timeout is how many seconds a call may take with its repetitions; a stream, until it begins.
+    Annals-On-Behalf-Of. host is the program that asks, such as my-agent/1.0, and session the conversation: receipts name
+    both. timeout is how many seconds a call may take with its repetitions; a stream, until it begins.
     retries is how often a request is repeated that was answered with 429 or 503.
     """
 
@@ -66,6 +67,8 @@ class Client:
         key: Optional[str] = None,
         *,
         headers: Optional[Mapping[str, str]] = None,
+        host: Optional[str] = None,
+        session: Optional[str] = None,
         timeout: float = 30.0,
         retries: int = 2,
     ):
@@ -78,7 +81,8 @@ class Client:
         key = (key or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise ValueError("key must consist of letters, digits and signs of ASCII")
-        self._headers = {**({"Authorization": f"Bearer {key}"} if key else {}), **(headers or {})}
+        own = {"Authorization": f"Bearer {key}" if key else None, "Annals-Host": host, "Annals-Session": session}
+        self._headers = {**{name: value for name, value in own.items() if value}, **(headers or {})}
         self._timeout = timeout
         self._retries = retries
 
@@ -254,10 +258,14 @@ class AsyncClient:
         key: Optional[str] = None,
         *,
         headers: Optional[Mapping[str, str]] = None,
+        host: Optional[str] = None,
+        session: Optional[str] = None,
         timeout: float = 30.0,
         retries: int = 2,
     ):
-        self.sync = Client(url, key, headers=headers, timeout=timeout, retries=retries)
+        self.sync = Client(
+            url, key, headers=headers, host=host, session=session, timeout=timeout, retries=retries
+        )
 
     async def request(self, path: str, method: str, **given: Any) -> Any:
         return await asyncio.to_thread(self.sync.request, path, method, **given)

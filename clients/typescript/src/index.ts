@@ -24,6 +24,10 @@ export interface ClientOptions {
   key?: string;
   /** Headers of every request, such as Annals-On-Behalf-Of. */
   headers?: Record<string, string>;
+  /** The program that asks, such as my-agent/1.0. Receipts name it. */
+  host?: string;
+  /** The conversation in which it asks. Receipts name it. */
+  session?: string;
   /** Milliseconds that a call may take with its repetitions; a stream, until it begins. Default: 30,000. */
   timeout?: number;
   /** How often a request is repeated that was answered with 429 or 503. Default: 2. */
@@ -88,7 +92,12 @@ export class Client {
     const own = !env["ANNALS_SERVER"] || origin(env["ANNALS_SERVER"]) === origin(this.url);
     const key = (options.key || (own && env["ANNALS_KEY"]) || "").trim();
     if (key && !/^[!-~]+$/.test(key)) throw new TypeError("key must consist of letters, digits and signs of ASCII");
-    this.#headers = { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...options.headers };
+    this.#headers = {
+      ...(key && { Authorization: `Bearer ${key}` }),
+      ...(options.host && { "Annals-Host": options.host }),
+      ...(options.session && { "Annals-Session": options.session }),
+      ...options.headers,
+    };
     this.#timeout = options.timeout ?? 30_000;
     this.#retries = options.retries ?? 2;
   }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -88,6 +90,7 @@ func (h *HookCommand) run(ctx context.Context, c *terminal.Console) (err error) 
 	if h.Stage == atEnd {
 		return h.end(ctx, server, in)
 	}
+	server = server.With(http.Header{"Annals-Host": {h.Host}, "Annals-Session": {url.QueryEscape(in.id())}})
 	seen := shown(h.Host, in)
 	question := api.ContextRequest{Stage: "start", Shown: seen.marks}
 	if h.Stage == atPrompt {
