@@ -104,27 +104,29 @@ type ReceiptTodayHit struct {
 	Change []string `json:"change,omitempty" enum:"new,gone,moved,revised,superseded,forgotten,erased,out of reach" doc:"What is different; missing if nothing is. out of reach: the caller may not see it any more."`
 }
 
-// Verification is the result of a verification of receipts.
+// ReceiptVerification is the result of a verification of receipts.
 type ReceiptVerification struct {
-	Verified bool           `json:"verified"`
+	Verified bool           `json:"verified" doc:"Nothing is wrong. Receipts that were lost are gaps, and no faults."`
 	Receipts int64          `json:"receipts" doc:"How many were compared."`
-	Seals    int64          `json:"seals" doc:"With how many seals."`
-	Unsealed int64          `json:"unsealed" doc:"The newest receipts, which no seal has yet."`
+	Sealed   int64          `json:"sealed" doc:"How many of those are sealed; the newest ones are not yet."`
+	Expired  int64          `json:"expired,omitempty" doc:"How many sealed receipts are not kept any more."`
+	Count    int            `json:"count" doc:"How many faults there are."`
 	Faults   []ReceiptFault `json:"faults" nullable:"false" doc:"The first hundred."`
-	Count    int64          `json:"count" doc:"How many there are."`
 	Gaps     []ReceiptGap   `json:"gaps" nullable:"false" doc:"Receipts that were lost before they were written: when a server was killed, or its database accepted no writes."`
 }
 
-// ReceiptFault is something wrong with a receipt.
+// ReceiptFault is something that was done to receipts.
 type ReceiptFault struct {
-	Receipt string `json:"receipt" doc:"The id; the first id of several."`
-	Kind    string `json:"kind" doc:"changed, missing, added, replay, seal"`
-	Message string `json:"message"`
+	Receipt string `json:"receipt" example:"r3-1042" doc:"Its id, or the first of several."`
+	Kind    string `json:"kind" enum:"changed,missing,added,answered,asked,indexed,damaged,unsealed" doc:"answered: the log does not say what was answered. asked: the question is another one. indexed: lists cannot find it. damaged: it cannot be read. unsealed: its seal is gone or changed."`
+	Detail  string `json:"detail"`
 }
 
-// ReceiptGap is a range of numbers without receipts.
+// ReceiptGap is a range of receipts that were lost, or may have been.
 type ReceiptGap struct {
-	First string `json:"first" doc:"The first id without a receipt."`
-	Last  string `json:"last,omitempty" doc:"The last one; missing if it is not known how many were lost."`
-	Why   string `json:"why"`
+	First  string     `json:"first" example:"r3-1042" doc:"The first id without a receipt."`
+	Last   string     `json:"last,omitempty" doc:"The last one; missing if it is not known how many were given."`
+	After  *time.Time `json:"after,omitempty" doc:"When the receipt before was given; missing if there is none."`
+	Server string     `json:"server,omitempty" doc:"That gave them."`
+	Detail string     `json:"detail"`
 }

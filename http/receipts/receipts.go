@@ -23,6 +23,8 @@ type Receipts interface {
 	Visible(ctx context.Context, by domain.Principal, all ...receipts.Receipt) ([]receipts.Receipt, error)
 	// Tree is the tree of the receipts that were sealed with this one.
 	Tree(ctx context.Context, of receipts.Receipt) (*receipts.SealedTree, error)
+	// Verify compares receipts with their seals and with the log.
+	Verify(ctx context.Context, of receipts.Verification) (receipts.Report, error)
 	// Numbers are the numbers of items by their ids.
 	Numbers(ctx context.Context, tenant string, ids ...string) ([]int64, error)
 	// IDs are the ids of items by their numbers.
@@ -32,7 +34,9 @@ type Receipts interface {
 // Room is the operations on receipts.
 type Room struct {
 	Receipts Receipts // nil if this server keeps none
-	Answers  Answers
+	Reader   Reader
+	Searcher Searcher
+	Browser  Browser
 	// Rights tells which rights a caller has now, given how it was known.
 	Rights func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error)
 }
@@ -66,6 +70,12 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 			"may not see does not exist for you.",
 		Errors: []int{http.StatusNotFound},
 	}, s.show)
+	serve.Handle(a, huma.Operation{
+		OperationID: "verify-receipts", Method: http.MethodGet, Path: receiptsPath + "/verification", Tags: tags,
+		Summary: "Verify that receipts are as they were given",
+		Description: "Compares them with their seals and with the log, and names those that were changed, removed or added. " +
+			"The log proves itself: annals verify. For auditors and admins.",
+	}, s.verify)
 }
 
 type listInput struct {

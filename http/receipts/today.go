@@ -14,14 +14,22 @@ import (
 	"github.com/annals-kb/annals/projections/receipts"
 )
 
-// Answers answers questions about the present.
-type Answers interface {
+// Reader answers questions about the present.
+type Reader interface {
 	// Search answers a complete search.
 	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
-	// SearchAll answers complete searches, in order.
-	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
 	// List returns the items that its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+}
+
+// Searcher finds items as they are.
+type Searcher interface {
+	// SearchAll answers complete searches, in order.
+	SearchAll(ctx context.Context, searches []domain.Search) ([]domain.Answer, error)
+}
+
+// Browser reads items as they are.
+type Browser interface {
 	// Live returns, by id, those of some items that are live and visible to a principal.
 	Live(ctx context.Context, by domain.Principal, ids []string) (map[string]*domain.Knowledge, error)
 }
@@ -83,7 +91,7 @@ func (s room) again(ctx context.Context, c *serve.Call, then receipts.Replayed) 
 	for _, item := range then.Given {
 		ids = append(ids, item.ID)
 	}
-	live, err := s.Answers.Live(ctx, c.Principal, ids)
+	live, err := s.Browser.Live(ctx, c.Principal, ids)
 	var now []domain.GivenItem
 	for _, id := range ids {
 		if k := live[id]; k != nil {
@@ -103,7 +111,7 @@ func (s room) searchAgain(ctx context.Context, c *serve.Call, request json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.Answers.Search(ctx, query)
+	answer, err := s.Reader.Search(ctx, query)
 	level := *cmp.Or(query.Level, new(domain.Detail))
 	return serve.Map(answer.Hits, func(h domain.Found) domain.GivenItem { return domain.GivenHit(h, level) }), err
 }
@@ -122,7 +130,7 @@ func (s room) briefAgain(ctx context.Context, c *serve.Call, request json.RawMes
 		return s.events.Items.Verify(ctx, c, items...)
 	}
 	told, err := briefing.Author{
-		SearchAll: s.Answers.SearchAll, List: s.Answers.List, Live: s.Answers.Live, Verify: verify,
+		SearchAll: s.Searcher.SearchAll, List: s.Reader.List, Live: s.Browser.Live, Verify: verify,
 	}.Brief(ctx, need)
 	return serve.Map(told.Items, func(b domain.Briefed) domain.GivenItem {
 		item := domain.GivenHit(b.Found, domain.Abstract)

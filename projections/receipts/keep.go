@@ -90,8 +90,10 @@ func (r *Receipts) drop(ctx context.Context, tenant, condition string, args ...a
 // Size is how many bytes of disk the receipts of all tenants need.
 func (r *Receipts) Size(ctx context.Context) (bytes int64, err error) {
 	query := `
-		SELECT coalesce(sum(length(keys) + length(data) + coalesce(length(texts), 0)), 0)
-		FROM receipt_pages`
+		SELECT coalesce(sum(s.pgsize), 0)
+		FROM sqlite_schema AS t
+		JOIN dbstat AS s ON s.name = t.name
+		WHERE t.tbl_name = 'receipt_pages'`
 	if r.db.Engine == database.Postgres {
 		query = "SELECT pg_total_relation_size('receipt_pages')"
 	}

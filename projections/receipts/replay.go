@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
@@ -55,23 +56,22 @@ func (r *Receipts) Replay(ctx context.Context, receipt Receipt) (Replayed, error
 			}
 		}
 		if given.Fault != "" {
-			replayed.Faults = append(replayed.Faults, fmt.Sprintf("item %d, %s: %s", i+1, given.ID, given.Fault))
+			replayed.Faults = append(replayed.Faults, fmt.Sprintf("item %d: %s", i+1, given.Fault))
 		}
 		replayed.Given[i] = given
 	}
-	replayed.Faults = append(replayed.Faults, receipt.faults(func(item Item) history { return whole[item] })...)
+	if !receipt.asked() {
+		replayed.Faults = append(replayed.Faults, "the question is not the one that was asked")
+	}
+	if receipt.digest(func(item Item) history { return whole[item] }) != receipt.Answer {
+		replayed.Faults = append(replayed.Faults, "the answer is not the one that was given")
+	}
 	return replayed, nil
 }
 
-// faults are the differences of the digests of a receipt, given the histories of its items.
-func (r *Receipt) faults(of func(Item) history) (all []string) {
-	if r.Question.Salt != nil && r.Question.digest() != r.Question.Digest {
-		all = append(all, "the question is not the one that was asked")
-	}
-	if r.digest(of) != r.Answer {
-		all = append(all, "the answer is not the one that was given")
-	}
-	return all
+// asked tells whether the question is the one that was asked, as far as it was not erased.
+func (r *Receipt) asked() bool {
+	return r.Question.Salt == nil || r.Question.digest() == r.Question.Digest
 }
 
 // Hide takes out the items that a reader may not see. Their digests stay.
@@ -81,6 +81,15 @@ func (a *Replayed) Hide(sees func(id string) bool) {
 			item.ID, item.Knowledge, item.Certificate, item.Hidden = "", nil, "", true
 		}
 	}
+}
+
+// only keeps the items that a reader has the receipt of.
+func (a *Replayed) only(items []Item) {
+	has := func(number int64) bool {
+		return slices.ContainsFunc(items, func(item Item) bool { return item.Number == number })
+	}
+	a.Items = items
+	a.Given = slices.DeleteFunc(a.Given, func(item GivenItem) bool { return !has(item.Number) })
 }
 
 // Canonical is the answer in its canonical form, with the wordings.

@@ -32,9 +32,8 @@ func (r *Receipts) Show(ctx context.Context, by domain.Principal, id string) (Re
 	if err != nil {
 		return replayed, err
 	}
-	if !isOf(receipt, by) && !by.SeesAll() {
-		replayed.Question.Text, replayed.Question.Salt = "", nil
-	}
+	replayed.Question = seen[0].Question
+	replayed.only(seen[0].Items)
 	replayed.Hide(func(id string) bool { return by.SeesAll() || items[id] != nil && by.MaySee(items[id]) })
 	return replayed, nil
 }

@@ -32,7 +32,7 @@ func (w *world) begin(keep time.Duration) *world {
 	w.T.Helper()
 	again := *w
 	again.Receipts = receipts.New(w.T.Context(), receipts.Options{
-		DB: w.DB, Log: w.Log, Ranking: "test-1", Keep: keep, Logger: databasetest.Log(w.T),
+		DB: w.DB, Log: w.Log, Items: w.Base.Browser, Ranking: "test-1", Keep: keep, Logger: databasetest.Log(w.T),
 	})
 	return &again
 }

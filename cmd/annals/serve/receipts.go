@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
+	httpreceipts "github.com/annals-kb/annals/http/receipts"
 	"github.com/annals-kb/annals/projections/receipts"
 )
 
@@ -48,15 +50,25 @@ func (r receiptSettings) sampled() (n int, err error) {
 // openReceipts keeps receipts of answers. It offers the recorder.
 func openReceipts(ctx context.Context, c *core) (part, error) {
 	sample, err := c.cfg.sampled()
-	if err != nil || sample == 0 {
+	if err != nil {
 		return part{}, err
 	}
+	room := httpreceipts.Room{
+		Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
+		Rights: func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
+			return c.api.Callers.RightsOf(ctx, tenant, of)
+		},
+	}
+	if sample == 0 {
+		return part{rooms: []annalshttp.Room{room}}, nil
+	}
 	kept := receipts.New(ctx, receipts.Options{
-		DB: c.db, Log: c.log, Ranking: terminal.Version().Version, Keep: c.cfg.KeepReceipts, Sample: sample,
-		Registerer: c.registry, Logger: c.logger,
+		DB: c.db, Log: c.log, Items: c.knowledge.Browser, Ranking: terminal.Version().Version, Keep: c.cfg.KeepReceipts,
+		Sample: sample, Registerer: c.registry, Logger: c.logger,
 	})
+	room.Receipts = kept
 	return part{
-		run: []func(context.Context){kept.Run}, offers: []any{kept},
+		run: []func(context.Context){kept.Run}, offers: []any{kept}, rooms: []annalshttp.Room{room},
 		api: func(api *annalshttp.Config) { api.Recorder = kept },
 	}, nil
 }
