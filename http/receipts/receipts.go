@@ -55,7 +55,7 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 	a = a.Requiring(r.Receipts, "this server keeps no receipts")
 	s := room{r, events}
 	tags := a.Tags("Receipts", "What callers were given: which items, in which wording, and why.")
-	serve.Lookup(a, huma.Operation{
+	serve.Handle(a, huma.Operation{
 		OperationID: "list-receipts", Method: http.MethodGet, Path: receiptsPath, Tags: tags,
 		Summary: "List who was given what",
 		Description: "Newest first. A page can have fewer receipts than its limit, or none, and be followed by others. " +
@@ -63,7 +63,7 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 			"answers that had it, without the questions and the other items.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	}, s.list)
-	serve.Lookup(a, huma.Operation{
+	serve.Handle(a, huma.Operation{
 		OperationID: "show-receipt", Method: http.MethodGet, Path: receiptsPath + "/{id}", Tags: tags,
 		Summary: "Show an answer as it was given",
 		Description: "It is made from the log, and compared with what was recorded when it was given. A receipt that you " +
@@ -121,29 +121,29 @@ func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receip
 	return q, err
 }
 
-func (s room) list(ctx context.Context, c *serve.Call, in *listInput) (out api.Page[api.Receipt], err error) {
+func (s room) list(ctx context.Context, c *serve.Call, in *listInput) (*serve.Output[api.Page[api.Receipt]], error) {
 	q, err := s.query(ctx, c, in)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	question := q
 	question.Limit = 0
 	if q.Before, err = serve.NameOf(in.Cursor, question); err != nil {
-		return out, err
+		return nil, err
 	}
 	found, err := s.Receipts.List(ctx, q)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	seen, err := s.Receipts.Visible(ctx, c.Principal, found.Receipts...)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	all, err := s.items(ctx, c, seen...)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	return api.Page[api.Receipt]{
+	return &serve.Output[api.Page[api.Receipt]]{Body: api.Page[api.Receipt]{
 		Items: serve.Map(seen, all.receiptOf), NextCursor: serve.NameCursor(found.Next, question),
-	}, nil
+	}}, nil
 }
