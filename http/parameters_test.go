@@ -24,7 +24,6 @@ func TestABadCursorAndARepeatedOrEmptyParameterAreNamedWithTheOthers(t *testing.
 			"/v1/events?actor=&after=&name=&order=&from=&stream=&limit=0": {"actor", "after", "from", "name", "order", "stream", "limit"},
 			"/v1/knowledge/a?as_of=&min_position=":                        {"as_of", "min_position"},
 			"/v1/knowledge/a/history?diff=&limit=x":                       {"diff", "limit"},
-			"/v1/reports/usage?id=&from=":                                 {"from", "id"},
 			"/v1/reports/actor?actor=":                                    {"actor"},
 			"/v1/reviews?queue=mine&mine=x&limit=501&owner=bob&scope=":    {"scope", "owner", "queue", "mine", "limit"},
 			"/v1/reviews?mine=true&owner=user:bob":                        {"mine"},

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/annals-kb/annals/domain"
 	. "github.com/annals-kb/annals/http/servertest"
 )
 

@@ -177,9 +177,6 @@ var itemActions = map[string]func(w *World, who Caller, id string) string{
 		kind, name, _ := strings.Cut(ownerOf(who, id), ":")
 		return searching(w, who, id, Object{kind + "_id": name})
 	},
-	"usage": func(w *World, who Caller, id string) string {
-		return alike(w, id, func(id string) *Answer { return w.Ask("GET", "/v1/reports/usage?id="+id, nil, who.Headers...) })
-	},
 	"vote":      asking("POST", "/feedback", Object{"verdict": "helpful", "trace_id": "t"}),
 	"stale":     asking("POST", "/stale", Object{"reason": "old"}),
 	"confirm":   asking("POST", "/confirm", Object{}),
@@ -405,7 +402,7 @@ var operateActions = map[string]func(*World, Caller) *Answer{
 	"roll back":      doing("POST", "/v1/projections/knowledge/rollback"),
 	"retire":         doing("POST", "/v1/projections/knowledge/retire"),
 	"reports": func(w *World, who Caller) *Answer {
-		for _, name := range []string{"changes?scope=public", "harm", "stale", "declining", "denials"} {
+		for _, name := range []string{"changes?scope=public", "harm", "stale", "declining"} {
 			w.Ask("GET", "/v1/reports/"+name, nil, who.Headers...).Want(http.StatusOK)
 		}
 		w.Ask("GET", "/v1/reviews", nil, who.Headers...).Want(http.StatusOK)

@@ -92,7 +92,6 @@ var perItem = map[string]func(w *World, who Caller, id string) *Answer{
 	"get as of": sending("GET", "/v1/knowledge/ID?as_of=1", nil),
 	"history":   sending("GET", "/v1/knowledge/ID/history", nil),
 	"lineage":   sending("GET", "/v1/knowledge/ID/lineage", nil),
-	"usage":     sending("GET", "/v1/reports/usage?id=ID", nil),
 	"list":      sending("GET", "/v1/knowledge?uri=viking://user/bob/memories/strategy/ID.md", nil),
 	"events":    sending("GET", "/v1/events?stream=knowledge:ID", nil),
 	"histogram": sending("GET", "/v1/events/histogram?from=2020-01-01&to=2100-01-01&stream=knowledge:ID", nil),

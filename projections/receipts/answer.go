@@ -82,10 +82,10 @@ type wordingForm struct {
 // form is the canonical form as it is stored, without the ids and the wordings.
 func (r *Receipt) form() answerForm {
 	form := answerForm{
-		Tenant: r.Tenant, Receipt: r.ID(), At: database.At(r.At), Kind: r.Kind, Status: r.Status, Caller: r.Caller, OnBehalfOf: r.OnBehalfOf,
-		Authentication: r.Authentication, Host: r.Host, Session: r.Session, Trace: r.Trace, Route: r.Route,
-		Position: r.Position, AsOf: r.AsOf, Ranking: r.Ranking, Embedder: r.Embedder, Answer: hex.EncodeToString(r.Answer[:]),
-		Items: make([]itemForm, len(r.Items)),
+		Tenant: r.Tenant, Receipt: r.ID(), At: database.At(r.At), Kind: r.Kind, Status: r.Status, Caller: r.Caller,
+		OnBehalfOf: r.OnBehalfOf, Authentication: r.Authentication, Host: r.Host, Session: r.Session, Trace: r.Trace,
+		Route: r.Route, Position: r.Position, AsOf: r.AsOf, Ranking: r.Ranking, Embedder: r.Embedder,
+		Answer: hex.EncodeToString(r.Answer[:]), Items: make([]itemForm, len(r.Items)),
 	}
 	if r.Question.Digest != (Digest{}) {
 		form.Question = hex.EncodeToString(r.Question.Digest[:])

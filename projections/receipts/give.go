@@ -15,6 +15,9 @@ const (
 // Give records an answer, and returns the id of its receipt: empty if it has none. It never waits. A receipt that is
 // dropped leaves a gap in the sequence.
 func (r *Receipts) Give(given domain.Given) (receipt string) {
+	if r.options.Sample < 0 {
+		return ""
+	}
 	if r.options.Sample > 1 && given.Kind != domain.GivenDenial && rand.IntN(r.options.Sample) > 0 {
 		return ""
 	}

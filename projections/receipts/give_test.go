@@ -191,6 +191,20 @@ func TestOneInSoManyAnswersHasAReceipt(t *testing.T) {
 	})
 }
 
+func TestAServerThatGivesNoReceiptsReadsThem(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.Give(w.answer("?"))
+		w.end()
+		off := receipts.New(t.Context(), receipts.Options{DB: w.DB, Log: w.Log, Sample: -1, Logger: databasetest.Log(t)})
+		Equal(t, off.Give(w.answer("?")), "", "a receipt")
+		Equal(t, Must(off.Find(t.Context(), "default", id))(t).ID(), id, "an earlier one")
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		off.Run(ctx)
+		Equal(t, w.Number("SELECT count(*) FROM receipt_runs"), 1, "runs")
+	})
+}
+
 // The cost of an answer of ten hits: for its caller, and in the background.
 func BenchmarkGive(b *testing.B) {
 	db := databasetest.Open(b, databasetest.Migrated(b, database.SQLite))

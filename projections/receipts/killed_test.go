@@ -79,4 +79,3 @@ func giveUntilKilled(t *testing.T, url string) {
 		say(fmt.Sprint(id, " ", now.UnixMicro()))
 	}
 }
-

@@ -25,9 +25,10 @@ type Options struct {
 	DB      *database.DB
 	Log     *events.Log
 	Items   Items
+	Scrub   Scrubber      // nil to keep questions as they were asked
 	Ranking string        // the version of the ranking of searches
 	Keep    time.Duration // for how long; 0 for ever
-	Sample  int           // one in so many answers has a receipt, and each denial; default: 1
+	Sample  int           // one in so many answers has a receipt, and each denial; default: 1; below 0 for none
 	// Registerer registers the metrics; nil for none.
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger     // default: slog.Default
@@ -38,6 +39,11 @@ type Options struct {
 type Items interface {
 	// Items returns items by their ids. It leaves out those that cannot be read.
 	Items(ctx context.Context, tenant string, ids []string) (map[string]*domain.Knowledge, error)
+}
+
+// Scrubber takes secrets out of questions.
+type Scrubber interface {
+	Clean(ctx context.Context, tenant, text string) (string, error)
 }
 
 // Receipts gives and keeps receipts. It is safe for concurrent use.
@@ -64,10 +70,10 @@ type Receipts struct {
 	size              prometheus.Gauge
 }
 
-// New begins a run of receipts. If the database accepts no writes yet, [Receipts.Run] tries again; until then, answers
-// have no receipts.
+// New begins a run of receipts, unless it is to give none. If the database accepts no writes yet, [Receipts.Run] tries
+// again; until then, answers have no receipts.
 func New(ctx context.Context, o Options) *Receipts {
-	o.Logger, o.Sample = cmp.Or(o.Logger, slog.Default()), max(o.Sample, 1)
+	o.Logger, o.Sample = cmp.Or(o.Logger, slog.Default()), cmp.Or(o.Sample, 1)
 	if o.Clock == nil {
 		o.Clock = o.Log.Options().Clock
 	}
@@ -95,6 +101,9 @@ func New(ctx context.Context, o Options) *Receipts {
 // begin takes the next number for the run. Runs that only the log knows count, too: their pages may not have been
 // restored with it.
 func (r *Receipts) begin(ctx context.Context) error {
+	if r.options.Sample < 0 {
+		return nil
+	}
 	ctx = database.ForEveryTenant(ctx)
 	logged, err := r.loggedRun(ctx)
 	if err != nil {

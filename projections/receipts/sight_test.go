@@ -1,12 +1,15 @@
 package receipts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/projections"
 	. "github.com/annals-kb/annals/projections/projectiontest"
+	"github.com/annals-kb/annals/projections/receipts"
 )
 
 func TestEachReaderSeesTheReceiptsThatAreTheirs(t *testing.T) {
@@ -72,6 +75,20 @@ func TestAnErasureOfAPersonErasesTheirQuestions(t *testing.T) {
 		w.Submit(Must(order.Complete())(t))
 		NoError(t, eraser.CarryOut(t.Context()))
 		Equal(t, w.find(id).Question.Text, "", "the question")
+		Equal(t, w.verify(), []string(nil), "faults")
+	})
+}
+
+func TestSecretsAreTakenOutOfQuestions(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		r := receipts.New(t.Context(), receipts.Options{
+			DB: w.DB, Log: w.Log, Scrub: events.NewScrubbingWriter(w.Log, true), Logger: databasetest.Log(t),
+		})
+		id := r.Give(w.answer("why is mia@example.org locked out?"))
+		found := Must(r.Find(t.Context(), "default", id))(t)
+		if found.Question.Text == "" || strings.Contains(found.Question.Text, "mia@example.org") {
+			t.Errorf("got the question %q", found.Question.Text)
+		}
 		Equal(t, w.verify(), []string(nil), "faults")
 	})
 }

@@ -130,7 +130,7 @@ func (r *Receipts) prepare(ctx context.Context) error {
 	return nil
 }
 
-// complete sets the positions and the digests of receipts of one tenant.
+// complete scrubs the questions of receipts of one tenant, and sets their positions and digests.
 func (r *Receipts) complete(ctx context.Context, tenant string, some []*Receipt) error {
 	head, _, err := r.log.Reader.Head(ctx, tenant)
 	if err != nil {
@@ -157,6 +157,11 @@ func (r *Receipts) complete(ctx context.Context, tenant string, some []*Receipt)
 		return err
 	}
 	for _, one := range some {
+		if r.options.Scrub != nil && one.Question.Text != "" {
+			if one.Question.Text, err = r.options.Scrub.Clean(ctx, tenant, one.Question.Text); err != nil {
+				return err
+			}
+		}
 		one.seal(func(item Item) history { return known[revision{tenant, item.Number, item.Version}] })
 	}
 	return nil

@@ -30,11 +30,11 @@ func checkReceipts(c Config) error {
 	return err
 }
 
-// sampled is of how many answers one has a receipt: 0 for none.
+// sampled is of how many answers one has a receipt; less than 0 for none.
 func (r receiptSettings) sampled() (n int, err error) {
 	switch r.Receipts {
 	case "off":
-		return 0, nil
+		return -1, nil
 	case "on", "": // of a server without a command
 		return 1, nil
 	}
@@ -47,28 +47,29 @@ func (r receiptSettings) sampled() (n int, err error) {
 	return n, nil
 }
 
-// openReceipts keeps receipts of answers. It offers the recorder.
+// openReceipts keeps receipts of answers, and offers them. Without new ones, those that there are stay and expire.
 func openReceipts(ctx context.Context, c *core) (part, error) {
 	sample, err := c.cfg.sampled()
 	if err != nil {
 		return part{}, err
 	}
+	kept := receipts.New(ctx, receipts.Options{
+		DB: c.db, Log: c.log, Items: c.knowledge.Browser, Scrub: c.entrance, Ranking: terminal.Version().Version,
+		Keep: c.cfg.KeepReceipts, Sample: sample, Registerer: c.registry, Logger: c.logger,
+	})
+	c.eraser.Questions = kept
 	room := httpreceipts.Room{
-		Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
+		Receipts: kept, Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
 		Rights: func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
 			return c.api.Callers.RightsOf(ctx, tenant, of)
 		},
 	}
-	if sample == 0 {
-		return part{rooms: []annalshttp.Room{room}}, nil
-	}
-	kept := receipts.New(ctx, receipts.Options{
-		DB: c.db, Log: c.log, Items: c.knowledge.Browser, Ranking: terminal.Version().Version, Keep: c.cfg.KeepReceipts,
-		Sample: sample, Registerer: c.registry, Logger: c.logger,
-	})
-	room.Receipts = kept
 	return part{
 		run: []func(context.Context){kept.Run}, offers: []any{kept}, rooms: []annalshttp.Room{room},
-		api: func(api *annalshttp.Config) { api.Recorder = kept },
+		api: func(api *annalshttp.Config) {
+			if sample > 0 {
+				api.Recorder = kept
+			}
+		},
 	}, nil
 }
