@@ -1,7 +1,6 @@
 package receipts_test
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -14,9 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/annals-kb/annals/database/databasetest"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
-	httpreceipts "github.com/annals-kb/annals/http/receipts"
 	. "github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/receipts"
 )
@@ -43,12 +40,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 			Clock: func() time.Time { return made.now() },
 		})
 		cfg.Recorder = made.kept
-		cfg.Rooms = append(cfg.Rooms, httpreceipts.Room{
-			Receipts: made.kept, Reader: cfg.Reader, Searcher: cfg.Searcher, Browser: cfg.Browser,
-			Rights: func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
-				return w.Server.Callers.RightsOf(ctx, tenant, of)
-			},
-		})
+		cfg.Receipts = made.kept
 	}
 	EachWith(t, configure, func(t *testing.T, w *World) {
 		made.World = w

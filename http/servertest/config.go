@@ -11,9 +11,11 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	roomofpeople "github.com/annals-kb/annals/http/people"
-	"github.com/annals-kb/annals/http/proofs" // part: proofs
+	"github.com/annals-kb/annals/http/proofs"                  // part: proofs
+	roomofreceipts "github.com/annals-kb/annals/http/receipts" // part: receipts
 	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
@@ -41,8 +43,9 @@ type Config struct {
 	Sessions      roomofsessions.Sessions
 	Scrubbing     scrubbing.Scrubbing
 	Recorded      scrubbing.Recorded
-	Verification  operate.Policies // part: policies
-	Subscriptions Subscriptions    // part: webhooks
+	Verification  operate.Policies        // part: policies
+	Subscriptions Subscriptions           // part: webhooks
+	Receipts      roomofreceipts.Receipts // part: receipts
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -86,6 +89,10 @@ func (c Config) New() *annalshttp.Server {
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
+		roomofreceipts.Room{ // part: receipts
+			Receipts: c.Receipts, Reader: c.Reader, Searcher: c.Searcher, Browser: c.Browser, // part: receipts
+			Rights: c.rights, // part: receipts
+		}, // part: receipts
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
@@ -101,4 +108,11 @@ func (c Config) New() *annalshttp.Server {
 		operate.Settings{Shown: c.Settings, Models: c.Models, Sessions: c.Sessions},
 	}, c.Rooms...)
 	return annalshttp.New(c.Config)
+}
+
+// rights are the rights that a caller has now.
+func (c Config) rights(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
+	callers := c.Callers
+	callers.Now = time.Now
+	return httpkeys.New(callers).RightsOf(ctx, tenant, of)
 }
