@@ -3,8 +3,6 @@ package proofs
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"io"
 	"net/http"
 
@@ -114,7 +112,7 @@ func (s Room) checkpoint(ctx context.Context, c *serve.Call, _ *struct{}) (out a
 		return out, domain.Refuse(domain.ErrNotFound, "nothing is signed yet").
 			WithFix("the first event that is recorded is signed a second or two later: ask again")
 	}
-	return checkpointOf(made), nil
+	return serve.CheckpointOf(made), nil
 }
 
 func (s Room) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out api.Inclusion, err error) {
@@ -134,14 +132,7 @@ func (s Room) inclusion(ctx context.Context, c *serve.Call, in *eventInput) (out
 	if made.Record, err = s.withoutReferences(ctx, c, made); err != nil {
 		return out, err
 	}
-	out = api.Inclusion{
-		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
-		Record: made.Record, Path: serve.Map(made.Path, encode), Checkpoint: checkpointOf(made.Checkpoint),
-	}
-	if made.Leaf != (domain.Digest{}) {
-		out.Leaf = encode(made.Leaf)
-	}
-	return out, nil
+	return serve.InclusionOf(made), nil
 }
 
 // withoutReferences is the record of a proof; nil if it names something that the caller may not see. Its hash stays.
@@ -177,13 +168,7 @@ func (s Room) consistency(
 		return nil, err
 	}
 	return &serve.Output[api.Consistency]{Body: api.Consistency{
-		From: made.From, To: made.To, FromRoot: encode(made.FromRoot), ToRoot: encode(made.ToRoot),
-		Path: serve.Map(made.Path, encode),
+		From: made.From, To: made.To, FromRoot: serve.Base64(made.FromRoot), ToRoot: serve.Base64(made.ToRoot),
+		Path: serve.Map(made.Path, serve.Base64),
 	}}, nil
 }
-
-func checkpointOf(c domain.Checkpoint) api.Checkpoint {
-	return api.Checkpoint{Origin: c.Origin, Size: c.Size, Root: encode(c.Root), Note: c.Note}
-}
-
-func encode(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }

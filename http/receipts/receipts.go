@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/visible"
@@ -25,6 +26,10 @@ type Receipts interface {
 	Tree(ctx context.Context, of receipts.Receipt) (*receipts.SealedTree, error)
 	// Verify compares receipts with their seals and with the log.
 	Verify(ctx context.Context, of receipts.Verification) (receipts.Report, error)
+	// Gaps are the receipts of a tenant that were lost.
+	Gaps(ctx context.Context, tenant string) ([]receipts.Gap, error)
+	// Records are the events of an item as they are stored.
+	Records(ctx context.Context, tenant, id string) ([]events.Record, error)
 	// Numbers are the numbers of items by their ids.
 	Numbers(ctx context.Context, tenant string, ids ...string) ([]int64, error)
 	// IDs are the ids of items by their numbers.
@@ -37,6 +42,7 @@ type Room struct {
 	Reader   Reader
 	Searcher Searcher
 	Browser  Browser
+	Prover   Prover // nil if this server proves nothing
 	// Rights tells which rights a caller has now, given how it was known.
 	Rights func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error)
 }
@@ -45,15 +51,15 @@ type Room struct {
 type room struct {
 	Room
 
-	events visible.Events
+	visible visible.Events
 }
 
 const receiptsPath = "/v1/receipts"
 
 // Routes registers the operations.
-func (r Room) Routes(a *serve.API, events visible.Events) {
+func (r Room) Routes(a *serve.API, visible visible.Events) {
 	a = a.Requiring(r.Receipts, "this server keeps no receipts")
-	s := room{r, events}
+	s := room{r, visible}
 	tags := a.Tags("Receipts", "What callers were given: which items, in which wording, and why.")
 	serve.Handle(a, huma.Operation{
 		OperationID: "list-receipts", Method: http.MethodGet, Path: receiptsPath, Tags: tags,
@@ -76,6 +82,20 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 		Description: "Compares them with their seals and with the log, and names those that were changed, removed or added. " +
 			"The log proves itself: annals verify. For auditors and admins.",
 	}, s.verify)
+	serve.Handle(a, huma.Operation{
+		OperationID: "export-evidence", Method: http.MethodGet, Path: receiptsPath + "/evidence", Tags: tags,
+		Summary: "Export evidence of what was told, for an auditor",
+		Description: "A zip: the answers as they were given, the events of their items, and what proves both; a page to read, " +
+			"a page that maps its parts to controls, and a script of Python that verifies it without a network. At most " +
+			"2,000 receipts. For auditors and admins.",
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The file",
+			Content: map[string]*huma.MediaType{
+				zipType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+			},
+		}},
+	}, s.evidence)
 }
 
 type listInput struct {
@@ -114,7 +134,7 @@ func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receip
 		}
 		return q, nil
 	}
-	k, err := s.events.Items.Find(ctx, c, in.Item)
+	k, err := s.visible.Items.Find(ctx, c, in.Item)
 	if err == nil {
 		q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, k.ID)
 	}

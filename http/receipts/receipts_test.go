@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/events/proof"
 	"github.com/annals-kb/annals/http/api"
 	. "github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/projections/receipts"
@@ -24,8 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	*World
 
-	kept *receipts.Receipts
-	now  func() time.Time
+	kept   *receipts.Receipts
+	prover *proof.Prover
+	now    func() time.Time
 }
 
 // each runs a test with a server of keys: of ann and bo, who belong to team:pay, of its maintainer, and of an auditor.
@@ -40,7 +42,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 			Clock: func() time.Time { return made.now() },
 		})
 		cfg.Recorder = made.kept
-		cfg.Receipts = made.kept
+		made.prover = Prover(w.T, w.DB, w.Log, w.Followers, 10*time.Millisecond)
+		Follow(w.T, made.prover.Follow)
+		cfg.Receipts, cfg.Evidence = made.kept, made.prover
 	}
 	EachWith(t, configure, func(t *testing.T, w *World) {
 		made.World = w

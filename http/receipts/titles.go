@@ -35,7 +35,7 @@ func (s room) items(ctx context.Context, c *serve.Call, of ...receipts.Receipt) 
 	for _, id := range i.ids {
 		ids = append(ids, id)
 	}
-	i.all, err = s.events.Items.Reader.Items(ctx, i.by.Tenant, ids)
+	i.all, err = s.visible.Items.Reader.Items(ctx, i.by.Tenant, ids)
 	return i, err
 }
 

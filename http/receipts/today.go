@@ -42,7 +42,7 @@ func (s room) today(
 		return nil, domain.Refuse(domain.ErrForbidden, "only its caller, auditors and admins see what it would be today")
 	}
 	out = &api.ReceiptToday{At: c.Now.UTC()}
-	if out.Position, _, err = s.events.Log.Head(ctx, c.Principal.Tenant); err != nil {
+	if out.Position, _, err = s.visible.Log.Head(ctx, c.Principal.Tenant); err != nil {
 		return nil, err
 	}
 	var now []domain.GivenItem
@@ -127,7 +127,7 @@ func (s room) briefAgain(ctx context.Context, c *serve.Call, request json.RawMes
 		return nil, err
 	}
 	verify := func(ctx context.Context, items ...*domain.Knowledge) error {
-		return s.events.Items.Verify(ctx, c, items...)
+		return s.visible.Items.Verify(ctx, c, items...)
 	}
 	told, err := briefing.Author{
 		SearchAll: s.Searcher.SearchAll, List: s.Reader.List, Live: s.Browser.Live, Verify: verify,

@@ -46,6 +46,7 @@ type Config struct {
 	Verification  operate.Policies        // part: policies
 	Subscriptions Subscriptions           // part: webhooks
 	Receipts      roomofreceipts.Receipts // part: receipts
+	Evidence      roomofreceipts.Prover   // part: receipts
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -91,7 +92,7 @@ func (c Config) New() *annalshttp.Server {
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofreceipts.Room{ // part: receipts
 			Receipts: c.Receipts, Reader: c.Reader, Searcher: c.Searcher, Browser: c.Browser, // part: receipts
-			Rights: c.rights, // part: receipts
+			Rights: c.rights, Prover: c.Evidence, // part: receipts
 		}, // part: receipts
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{

@@ -60,6 +60,7 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 	c.eraser.Questions = kept
 	room := httpreceipts.Room{
 		Receipts: kept, Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
+		Prover: offered[httpreceipts.Prover](c),
 		Rights: func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
 			return c.api.Callers.RightsOf(ctx, tenant, of)
 		},
