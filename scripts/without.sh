@@ -36,7 +36,7 @@ paths() {
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction"
 
 # without deletes parts from a copy, and vets the rest.
 without() {

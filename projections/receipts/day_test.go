@@ -111,6 +111,13 @@ func (d *busyDay) lastsIn(w *world, where string) {
 			}
 		}
 	}
+	listed := w.ids(receipts.Query{Limit: 1000})
+	Equal(d.T, len(listed), len(d.given), "%s: listed receipts", where)
+	for i, id := range listed[:min(len(listed), 100)] {
+		if want := fmt.Sprint("r1-", len(listed)-i); id != want {
+			d.T.Errorf("%s: %s is listed where %s should be", where, id, want)
+		}
+	}
 	d.T.Logf("%s: %d answers, of which %d have an erased item", where, len(d.given), erased)
 	Equal(d.T, w.verify(), []string(nil), "%s: faults", where)
 }

@@ -28,12 +28,12 @@ func (r *Receipts) Give(given domain.Given) (receipt string) {
 		r.dropped.Inc()
 		return ""
 	}
-	r.sequences[given.Tenant]++
+	r.sequences[next.Tenant]++
 	if r.waiting >= mostWaiting {
 		r.dropped.Inc()
 		return ""
 	}
-	next.Run, next.Sequence = r.run, r.sequences[given.Tenant]
+	next.Run, next.Sequence = r.run, r.sequences[next.Tenant]
 	if next.At.Before(r.newest) {
 		next.At = r.newest
 	}

@@ -75,6 +75,7 @@ func TestOnlyUsesCount(t *testing.T) {
 // While nothing can be written, receipts wait. Those that find no room are dropped, and leave a gap.
 func TestReceiptsThatFindNoRoomLeaveAGap(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
+		w.fill(1)
 		databasetest.Tamper(t, w.DB, "ALTER TABLE receipt_pages RENAME TO away")
 		for i := range receipts.MostWaiting + 7 {
 			if id := w.Give(w.answer("")); (id == "") != (i >= receipts.MostWaiting) {
@@ -122,6 +123,7 @@ func TestAClockThatIsSetBackDoesNotSetReceiptsBack(t *testing.T) {
 func TestExpiredReceiptsAreDeletedAndTheirSealsStay(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w = w.begin(24 * time.Hour)
+		w.fill(1)
 		first := w.Give(w.answer(""))
 		NoError(t, w.Flush(t.Context()))
 		*w.now = w.now.Add(3 * time.Minute)
@@ -188,6 +190,27 @@ func TestOneInSoManyAnswersHasAReceipt(t *testing.T) {
 		}
 		NoError(t, sampled.Flush(t.Context()))
 		Equal(t, Must(sampled.Gaps(t.Context(), "default"))(t), []receipts.Gap(nil), "gaps")
+	})
+}
+
+// Receipts of a tenant without a log, or of nobody, are kept and expire. No seal begins a log.
+func TestAnswersToNobodyBeginNoLog(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w = w.begin(time.Hour)
+		for _, tenant := range []string{"", "nowhere"} {
+			given := w.answer("")
+			given.Tenant, given.Kind, given.Caller, given.OnBehalfOf = tenant, domain.GivenDenial, "", ""
+			w.Give(given)
+		}
+		NoError(t, w.Flush(t.Context()))
+		*w.now = w.now.Add(time.Minute * 10)
+		NoError(t, w.Seal(t.Context()))
+		Equal(t, Must(w.Log.Reader.Tenants(t.Context()))(t), []string(nil), "tenants")
+		listed := Must(w.Receipts.List(t.Context(), receipts.Query{Tenant: domain.SystemTenant}))(t)
+		Equal(t, len(listed.Receipts), 1, "receipts of nobody")
+		*w.now = w.now.Add(time.Hour)
+		NoError(t, w.Sweep(t.Context()))
+		Equal(t, w.Number("SELECT count(*) FROM receipt_pages"), 0, "pages that have expired")
 	})
 }
 

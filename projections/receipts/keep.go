@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/background"
 )
 
@@ -42,12 +41,14 @@ func (r *Receipts) Sweep(ctx context.Context) error {
 		return nil
 	}
 	ctx = database.ForEveryTenant(ctx)
-	tenants, err := r.log.Reader.Tenants(ctx)
+	until := database.At(r.expired())
+	var tenants []string
+	err := r.db.NewRaw("SELECT DISTINCT tenant FROM receipt_pages WHERE to_at < ? ORDER BY tenant", until).Scan(ctx, &tenants)
 	if err != nil {
-		return err
+		return failed(ctx, err)
 	}
-	for _, tenant := range append(tenants, domain.DefaultTenant) {
-		if err := r.drop(ctx, tenant, " AND to_at < ?", database.At(r.expired())); err != nil {
+	for _, tenant := range tenants {
+		if err := r.drop(ctx, tenant, " AND to_at < ?", until); err != nil {
 			return err
 		}
 	}

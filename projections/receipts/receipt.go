@@ -1,6 +1,7 @@
 package receipts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -89,10 +90,11 @@ func parseID(id string) (run, sequence int64, is bool) {
 	return run, sequence, err == nil && run > 0 && sequence > 0 && id == idOf(run, sequence)
 }
 
-// receiptOf is the receipt of an answer, without its number and its digests.
+// receiptOf is the receipt of an answer, without its number and its digests. An answer to nobody of any tenant is kept
+// with what concerns no tenant.
 func receiptOf(g domain.Given, ranking string) *Receipt {
 	r := &Receipt{
-		Tenant: g.Tenant, At: g.At.UTC().Truncate(time.Microsecond), AsOf: g.AsOf, Position: g.AsOf,
+		Tenant: cmp.Or(g.Tenant, domain.SystemTenant), At: g.At.UTC().Truncate(time.Microsecond), AsOf: g.AsOf, Position: g.AsOf,
 		Circumstances: Circumstances{
 			Kind: g.Kind, Status: g.Status, Caller: g.Caller, OnBehalfOf: g.OnBehalfOf, Authentication: g.Authentication,
 			Host: g.Host, Session: g.Session, Trace: g.TraceID, Route: g.Route, Embedder: g.Embedder,

@@ -154,19 +154,23 @@ func (r *Receipts) loggedRun(ctx context.Context) (last int64, err error) {
 
 // Run writes receipts until ctx ends, and then the rest. It must be called once.
 func (r *Receipts) Run(ctx context.Context) {
-	const between, ending = 250 * time.Millisecond, 5 * time.Second
+	const between, patience, ending = 250 * time.Millisecond, 10 * time.Second, 5 * time.Second
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { r.keepUp(ctx) })
 	tick := time.NewTicker(between)
 	defer tick.Stop()
+	tried := time.Now()
 	for ctx.Err() == nil {
 		select {
 		case <-r.wake:
 		case <-tick.C:
 		case <-ctx.Done():
 		}
-		if r.current() == 0 && r.begin(ctx) != nil {
-			continue
+		if r.current() == 0 && time.Since(tried) > patience {
+			tried = time.Now()
+			if err := r.begin(ctx); err != nil {
+				r.options.Logger.WarnContext(ctx, "answers still have no receipts", "error", err)
+			}
 		}
 		began := time.Now()
 		wrote, err := r.write(ctx)

@@ -26,7 +26,7 @@ const (
 	mostSealed     = 10_000          // receipts
 )
 
-// Seal seals the receipts of past minutes, and says that this run goes on.
+// Seal seals the receipts of past minutes, of tenants that have a log. It says that this run goes on.
 func (r *Receipts) Seal(ctx context.Context) error {
 	ctx = database.ForEveryTenant(ctx)
 	run, now := r.current(), r.options.Clock()
@@ -44,6 +44,10 @@ func (r *Receipts) Seal(ctx context.Context) error {
 	}
 	var failures []error
 	for _, of := range due {
+		if head, _, err := r.log.Reader.Head(ctx, of.Tenant); err != nil || head == 0 { // a seal makes no tenant
+			failures = append(failures, err)
+			continue
+		}
 		until := now.Add(-abandonedAfter)
 		if of.Run == run {
 			until = now.Add(-sealedAfter).Truncate(time.Minute)
@@ -67,6 +71,13 @@ var errSealed = errors.New("sealed by another server")
 // sealMinute seals the receipts of the first minute of a run that are not sealed. It returns false if there are none
 // before a time.
 func (r *Receipts) sealMinute(ctx context.Context, tenant string, run int64, until time.Time) (bool, error) {
+	command := domain.SealReceipts{By: domain.SystemPrincipal(), Run: strconv.FormatInt(run, 10)}
+	command.By.Tenant = tenant
+	stream, err := r.log.Reader.State(ctx, tenant, command.Stream()) // before the pages, which another server may seal
+	if err != nil {
+		return false, err
+	}
+	before, _ := stream.State.(domain.Sealing)
 	pages, err := r.unsealed(ctx, tenant, run, until)
 	if err != nil || len(pages) == 0 {
 		return false, err
@@ -79,13 +90,6 @@ func (r *Receipts) sealMinute(ctx context.Context, tenant string, run int64, unt
 		}
 		all = append(all, some...)
 	}
-	command := domain.SealReceipts{By: domain.SystemPrincipal(), Run: strconv.FormatInt(run, 10)}
-	command.By.Tenant = tenant
-	stream, err := r.log.Reader.State(ctx, tenant, command.Stream())
-	if err != nil {
-		return false, err
-	}
-	before, _ := stream.State.(domain.Sealing)
 	if command.Seal, err = sealOf(all, before.Last+1); err != nil {
 		return false, err
 	}
@@ -118,7 +122,7 @@ func (r *Receipts) sealMinute(ctx context.Context, tenant string, run int64, unt
 		_, err = tx.NewInsert().Model(&merged).Exec(ctx)
 		return err
 	})
-	if errors.Is(err, errSealed) {
+	if errors.Is(err, errSealed) || errors.Is(err, domain.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +60,26 @@ func TestReceiptsMatchTheirSealsAndTheLog(t *testing.T) {
 		Equal(t, w.Number("SELECT count(*) FROM receipt_pages WHERE sealed IS NULL"), 0, "pages of an ended run without a seal")
 		Equal(t, again.verify(), []string(nil), "of another server")
 		Equal(t, len(again.ids(receipts.Query{})), 12, "receipts")
+	})
+}
+
+// Of servers that seal the same receipts at once, one succeeds. A question that is erased meanwhile does not come back.
+func TestReceiptsAreSealedOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.threeMinutes()
+		w.end()
+		*w.now = w.now.Add(time.Hour)
+		var servers sync.WaitGroup
+		for range 4 {
+			again := w.begin(0)
+			servers.Go(func() { Report(t, again.Seal(t.Context())) })
+			servers.Go(func() { Report(t, again.Forget(t.Context(), "default", "user:ann")) })
+		}
+		servers.Wait()
+		Equal(t, w.Number("SELECT count(*) FROM events WHERE name = 'receipts.sealed'"), 3, "seals")
+		Equal(t, w.Number("SELECT count(*) FROM receipt_pages WHERE sealed IS NULL OR texts IS NOT NULL"), 0,
+			"pages without a seal, or with a question")
+		Equal(t, w.begin(0).verify(), []string(nil), "faults")
 	})
 }
 

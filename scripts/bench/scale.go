@@ -27,6 +27,9 @@ var growing = []audience{
 	{name: "by meaning, a type of 1 %", meaning: true, context: everyone, kind: types[0]},
 }
 
+// alone keeps the review out, which compares items for long after an import.
+var alone = []string{"ANNALS_REVIEW=off"}
+
 // Run implements the command.
 func (b *scale) Run(ctx context.Context) error { return b.run(ctx, "scale", b.measure) }
 
@@ -42,7 +45,7 @@ func (b *scale) measure(ctx context.Context, s *session) error {
 		bests[n] = newBest(questions)
 	}
 	nothing := func(*server) error { return nil }
-	return s.withServers(ctx, nil, nothing, func(servers []*server) error {
+	return s.withServers(ctx, alone, nothing, func(servers []*server) error {
 		author, have := newAuthor(7), 0
 		for _, size := range b.Sizes {
 			items := grown(author, have, size)
@@ -100,7 +103,7 @@ func (b *scale) measureSize(
 		if err := s.load(ctx, server, at, items); err != nil {
 			return err
 		}
-		if err := server.restart(ctx); err != nil { // indexes over vectors are built at a start
+		if err := server.restart(ctx, alone...); err != nil { // indexes over vectors are built at a start
 			return err
 		}
 		disk, err := server.disk(ctx)

@@ -125,6 +125,7 @@ class _ContextAnswer(TypedDict):
 
 class ContextAnswer(_ContextAnswer, total=False):
     degraded: str
+    receipt: str
     warning: str
 
 
@@ -460,6 +461,7 @@ class _Hit(TypedDict):
 
 class Hit(_Hit, total=False):
     band: Literal['sure', 'perhaps']
+    beside: str
     contested: bool
     copies: int
     reason: Literal['nearer scope']
@@ -624,6 +626,7 @@ class Knowledge(_Knowledge, total=False):
     polarity: Literal['positive', 'negative']
     position: int
     reason: str
+    receipt: str
     redacted: Dict[str, int]
     relations: List[Related]
     revision: int
@@ -878,6 +881,7 @@ class _PageDelivery(TypedDict):
 
 class PageDelivery(_PageDelivery, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageEvent(TypedDict):
@@ -886,6 +890,7 @@ class _PageEvent(TypedDict):
 
 class PageEvent(_PageEvent, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageItemStanding(TypedDict):
@@ -894,6 +899,7 @@ class _PageItemStanding(TypedDict):
 
 class PageItemStanding(_PageItemStanding, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageKnowledge(TypedDict):
@@ -902,6 +908,7 @@ class _PageKnowledge(TypedDict):
 
 class PageKnowledge(_PageKnowledge, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageMember(TypedDict):
@@ -910,6 +917,7 @@ class _PageMember(TypedDict):
 
 class PageMember(_PageMember, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageScopeHealth(TypedDict):
@@ -918,6 +926,7 @@ class _PageScopeHealth(TypedDict):
 
 class PageScopeHealth(_PageScopeHealth, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageScopeReader(TypedDict):
@@ -926,6 +935,7 @@ class _PageScopeReader(TypedDict):
 
 class PageScopeReader(_PageScopeReader, total=False):
     next_cursor: str
+    receipt: str
 
 
 class _PageSession(TypedDict):
@@ -934,14 +944,7 @@ class _PageSession(TypedDict):
 
 class PageSession(_PageSession, total=False):
     next_cursor: str
-
-
-class _PageUsage(TypedDict):
-    items: List[Usage]
-
-
-class PageUsage(_PageUsage, total=False):
-    next_cursor: str
+    receipt: str
 
 
 class _Parts(TypedDict):
@@ -1259,6 +1262,7 @@ class _Reviews(TypedDict):
 
 class Reviews(_Reviews, total=False):
     next_cursor: str
+    receipt: str
 
 
 class ScopeHealth(TypedDict):
@@ -1360,6 +1364,7 @@ class SearchAnswer(_SearchAnswer, total=False):
     explain: Explanation
     facets: HitFacets
     position: int
+    receipt: str
     warning: str
     weak: bool
 
@@ -1555,27 +1560,6 @@ class Tenant(_Tenant, total=False):
 
 class Tenants(TypedDict):
     items: List[Tenant]
-
-
-class _Usage(TypedDict):
-    at: str
-    kind: Literal['search', 'get', 'list', 'review', 'found helpful', 'denied']
-
-
-class Usage(_Usage, total=False):
-    actor: str
-    authentication: str
-    before_harm: bool
-    correlation_id: str
-    harmful_at: str
-    item: str
-    on_behalf_of: str
-    rank: int
-    request_id: str
-    route: str
-    score: float
-    status: int
-    trace_id: str
 
 
 class ValueCount(TypedDict):

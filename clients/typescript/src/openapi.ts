@@ -476,13 +476,6 @@ export interface paths {
          */
         get: operations["report-on-declining"];
     };
-    "/v1/reports/denials": {
-        /**
-         * List what was denied to whom
-         * @description Members read what was denied to them. Pages of JSON, or the whole list as application/x-ndjson or text/csv. Auditors and admins see everything of their tenant, members what they may see.
-         */
-        get: operations["report-on-denials"];
-    };
     "/v1/reports/digest": {
         /**
          * Sum up what happened in a scope
@@ -511,17 +504,10 @@ export interface paths {
          */
         get: operations["report-on-stale"];
     };
-    "/v1/reports/usage": {
-        /**
-         * List who was given an item, or found it helpful
-         * @description What was retrieved is recorded where the operator has asked for it. Members read what they did themselves. Pages of JSON, or the whole list as application/x-ndjson or text/csv. Auditors and admins see everything of their tenant, members what they may see.
-         */
-        get: operations["report-on-usage"];
-    };
     "/v1/reviews": {
         /**
          * List the items that wait for a review
-         * @description An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must be newer than the last confirmation, or a report of staleness. Superseded and used: given to a caller in the last 90 days, after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open proposal names it and other active items, which pair shows. Contradictions that share items, directly or through others, wait as one. A confirmation, a supersession or a deletion takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, divided, superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where retrievals are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or else, if the owner was deactivated, to the maintainers of its groups. Auditors and admins see all items of their tenant, members what they may see.
+         * @description An item waits in one queue or in several. Reported stale: since its last confirmation. Expired: its confirmation ended. Contested: found harmful or reported stale, with a confidence below 0.2; items that are contested by a contradiction wait in its queue. Divided: at least two helpful votes, the author's included, and two harmful ones. Low confidence: below 0.3 with a harmful vote. For these three, a harmful vote must be newer than the last confirmation, or a report of staleness. Superseded and used: used after it was superseded; the 5,000 newest superseded items are examined. Duplicate and contradiction: an open proposal names it and other active items, which pair shows. Contradictions that share items, directly or through others, wait as one. A confirmation, a supersession or a deletion takes an item out of stale, expired, contested, divided, low_confidence and superseded_used; a revision alone does not. The order is the number of uses plus one, times the severity, highest first; then the oldest reason, then the oldest item. The severity is the sum over the item's queues: 3 for stale, contested, divided, superseded and used, and contradiction, 2 for low confidence, duplicate and owner deactivated, 1 for expired, verification due and unused. A queue lists its 1,000 newest items. Verification due: a verification policy asks for another confirmation; the longest overdue of the 5,000 that were verified longest ago. Owner deactivated: text names the owner. Unused: neither used nor confirmed for a year, where uses are recorded. Each item is assigned to the verifier of its policy, or else to its owner, or else, if the owner was deactivated, to the maintainers of its groups. Auditors and admins see all items of their tenant, members what they may see.
          */
         get: operations["list-reviews"];
     };
@@ -949,6 +935,8 @@ export interface components {
             injection: string;
             /** @description By kind, the best first. */
             items: components["schemas"]["ContextItem"][];
+            /** @description The id of the receipt of this answer, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
             /** @enum {string} */
             stage: "start" | "focus" | "query" | "analysis";
             /**
@@ -1503,6 +1491,8 @@ export interface components {
              * @enum {string}
              */
             band?: "sure" | "perhaps";
+            /** @description Beside which item this remark stands in a conversation. Alone, it has nothing in common with the query. */
+            beside?: string;
             /** @description Among the best hits, which come by tier: at least three quarters of the best score. */
             best: boolean;
             /** @description Do not rely on it: it was found harmful or reported stale, and its confidence is below 0.2, or it is disputed_by other items. The votes are in eval, reports of staleness in stale, what took its place in superseded_by. */
@@ -1818,6 +1808,8 @@ export interface components {
             readonly position?: number;
             /** @description Why, for the history, if update=true revises an item: nothing of the item. */
             reason?: string;
+            /** @description In the answer to reading one item: the id of the receipt of this answer, if one is kept. */
+            readonly receipt?: string;
             /** @description In the answer to a write: what was taken out of its texts before they were recorded, by class. */
             readonly redacted?: {
                 [key: string]: number;
@@ -2225,46 +2217,57 @@ export interface components {
             items: components["schemas"]["Delivery"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageEvent: {
             items: components["schemas"]["Event"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageItemStanding: {
             items: components["schemas"]["ItemStanding"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageKnowledge: {
             items: components["schemas"]["Knowledge"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageMember: {
             items: components["schemas"]["Member"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageScopeHealth: {
             items: components["schemas"]["ScopeHealth"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageScopeReader: {
             items: components["schemas"]["ScopeReader"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         PageSession: {
             items: components["schemas"]["Session"][];
             /** @description Of the following page; missing at the end. */
             next_cursor?: string;
-        };
-        PageUsage: {
-            items: components["schemas"]["Usage"][];
-            /** @description Of the following page; missing at the end. */
-            next_cursor?: string;
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
         };
         Parts: {
             /** Format: double */
@@ -2812,6 +2815,8 @@ export interface components {
             queues: {
                 [key: string]: components["schemas"]["ReviewQueue"];
             };
+            /** @description The id of the receipt of this page, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
             /**
              * Format: int64
              * @description How many items all pages have.
@@ -3032,6 +3037,8 @@ export interface components {
              * @description When asked for: whatever was recorded up to here was looked at, by its words at least. The same question as of this position gets the same answer again.
              */
             position?: number;
+            /** @description The id of the receipt of this answer, if one is kept; also in the header Annals-Receipt. */
+            receipt?: string;
             /** @description How the query was read, where that may surprise: what it leaves out, and how one of more than 8,000 characters was shortened. */
             warning?: string;
             /** @description No hit is sure: nobody may have written what the query asks for. The hits are the nearest items. */
@@ -3286,49 +3293,6 @@ export interface components {
         };
         Tenants: {
             items: components["schemas"]["Tenant"][];
-        };
-        Usage: {
-            /** @description Missing if unknown. */
-            actor?: string;
-            /** Format: date-time */
-            at: string;
-            /**
-             * @description How the server knows the actor. Of a denial also of a key that is not valid any more.
-             * @example key:ab23cdefgh
-             */
-            authentication?: string;
-            /** @description It was used before that. */
-            before_harm?: boolean;
-            correlation_id?: string;
-            /**
-             * Format: date-time
-             * @description When the item was first found harmful, of the votes that count; missing if it was not.
-             */
-            harmful_at?: string;
-            /** @description The id of an item. */
-            item?: string;
-            /** @enum {string} */
-            kind: "search" | "get" | "list" | "review" | "found helpful" | "denied";
-            on_behalf_of?: string;
-            /**
-             * Format: int64
-             * @description Its place in the answer, from 1.
-             */
-            rank?: number;
-            request_id?: string;
-            /** @description What was denied. */
-            route?: string;
-            /**
-             * Format: double
-             * @description Of a search.
-             */
-            score?: number;
-            /**
-             * Format: int64
-             * @description What it was denied with.
-             */
-            status?: number;
-            trace_id?: string;
         };
         ValueCount: {
             /** Format: int64 */
@@ -4874,32 +4838,6 @@ export interface operations {
             };
         };
     };
-    "report-on-denials": {
-        parameters: {
-            query?: {
-                /** @description Only what was denied to this entity, or on its behalf. */
-                actor?: string;
-                /** @description At or after this time or date. */
-                from?: string;
-                /** @description Before it. */
-                to?: string;
-                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
-                limit?: number;
-                /** @description next_cursor of the page before, with the same filters. */
-                cursor?: string;
-            };
-        };
-        responses: {
-            /** @description The list, in the form that you accept */
-            200: {
-                content: {
-                    "application/json": components["schemas"]["PageUsage"];
-                    "application/x-ndjson": components["schemas"]["Usage"];
-                    "text/csv": string;
-                };
-            };
-        };
-    };
     digest: {
         parameters: {
             query: {
@@ -4997,34 +4935,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["PageItemStanding"];
                     "application/x-ndjson": components["schemas"]["ItemStanding"];
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    "report-on-usage": {
-        parameters: {
-            query: {
-                /** @description The item's id. */
-                id: string;
-                /** @description Only what this entity did, or what was done on its behalf. */
-                actor?: string;
-                /** @description At or after this time or date. */
-                from?: string;
-                /** @description Before it. */
-                to?: string;
-                /** @description 1 to 500; 100 if left out. Where a list can be lines or CSV, these go to its end. */
-                limit?: number;
-                /** @description next_cursor of the page before, with the same filters. */
-                cursor?: string;
-            };
-        };
-        responses: {
-            /** @description The list, in the form that you accept */
-            200: {
-                content: {
-                    "application/json": components["schemas"]["PageUsage"];
-                    "application/x-ndjson": components["schemas"]["Usage"];
                     "text/csv": string;
                 };
             };
