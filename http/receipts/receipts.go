@@ -105,6 +105,7 @@ type listInput struct {
 	Session string       `query:"session"`
 	Host    string       `query:"host" doc:"The program that asked, with or without its version: claude-code, or claude-code/2.0."`
 	Kind    string       `query:"kind" enum:"use,look,denied"`
+	Contain string       `query:"containment" doc:"The id of a containment, of whose items the answer had one. For auditors and admins."`
 	Since   serve.Moment `query:"since" doc:"At or after this time or date."`
 	Until   serve.Moment `query:"until" doc:"Before it."`
 	serve.Paging
@@ -128,6 +129,9 @@ func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receip
 	if err := c.Found.Err(); err != nil {
 		return q, err
 	}
+	if in.Contain != "" {
+		return s.contained(ctx, c, q, in)
+	}
 	if in.Item == "" {
 		if !c.Principal.SeesAll() {
 			q.Only = c.Principal.EffectiveSubject()
@@ -137,6 +141,48 @@ func (s room) query(ctx context.Context, c *serve.Call, in *listInput) (q receip
 	k, err := s.visible.Items.Find(ctx, c, in.Item)
 	if err == nil {
 		q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, k.ID)
+	}
+	return q, err
+}
+
+// contained adds the items of a containment to a query: those of the events that its first event caused.
+func (s room) contained(
+	ctx context.Context, c *serve.Call, q receipts.Query, in *listInput,
+) (receipts.Query, error) {
+	if !c.Principal.SeesAll() {
+		return q, domain.Refuse(domain.ErrForbidden, "only auditors and admins ask for the answers of a containment")
+	}
+	if in.Item != "" {
+		c.Found.Add("item", "is not for the answers of a containment")
+		return q, c.Found.Err()
+	}
+	stream := "containment:" + in.Contain
+	applied, err := s.visible.Log.Stream(ctx, q.Tenant, stream)
+	if err == nil && len(applied) == 0 {
+		err = domain.Refuse(domain.ErrNotFound, "no containment with this id")
+	}
+	if err != nil {
+		return q, err
+	}
+	var ids []string
+	events := domain.EventQuery{Tenant: q.Tenant, After: applied[0].Position, Limit: domain.MaxLimit}
+	for caused := true; caused; {
+		page, next, err := s.visible.Finder.Find(ctx, events)
+		if err != nil {
+			return q, err
+		}
+		for _, e := range page {
+			if caused = e.CausationID == applied[0].EventID; !caused {
+				break
+			}
+			if id, is := domain.ItemOf(e.Stream); is {
+				ids = append(ids, id)
+			}
+		}
+		events.After, caused = next, caused && next != 0
+	}
+	if q.Items, err = s.Receipts.Numbers(ctx, q.Tenant, ids...); err == nil && len(q.Items) == 0 {
+		err = domain.Refuse(domain.ErrNotFound, "the containment has no items")
 	}
 	return q, err
 }
