@@ -43,7 +43,11 @@ func (r *Receipts) Sweep(ctx context.Context) error {
 	ctx = database.ForEveryTenant(ctx)
 	until := database.At(r.expired())
 	var tenants []string
-	err := r.db.NewRaw("SELECT DISTINCT tenant FROM receipt_pages WHERE to_at < ? ORDER BY tenant", until).Scan(ctx, &tenants)
+	err := r.db.NewRaw(`
+		SELECT DISTINCT tenant
+		FROM receipt_pages
+		WHERE to_at < ?
+		ORDER BY tenant`, until).Scan(ctx, &tenants)
 	if err != nil {
 		return failed(ctx, err)
 	}

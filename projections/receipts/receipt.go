@@ -94,7 +94,8 @@ func parseID(id string) (run, sequence int64, is bool) {
 // with what concerns no tenant.
 func receiptOf(g domain.Given, ranking string) *Receipt {
 	r := &Receipt{
-		Tenant: cmp.Or(g.Tenant, domain.SystemTenant), At: g.At.UTC().Truncate(time.Microsecond), AsOf: g.AsOf, Position: g.AsOf,
+		Tenant: cmp.Or(g.Tenant, domain.SystemTenant), At: g.At.UTC().Truncate(time.Microsecond),
+		AsOf: g.AsOf, Position: g.AsOf,
 		Circumstances: Circumstances{
 			Kind: g.Kind, Status: g.Status, Caller: g.Caller, OnBehalfOf: g.OnBehalfOf, Authentication: g.Authentication,
 			Host: g.Host, Session: g.Session, Trace: g.TraceID, Route: g.Route, Embedder: g.Embedder,
