@@ -20,7 +20,7 @@ type Given struct {
 	RequestID      string
 	CorrelationID  string
 	TraceID        string
-	Asked          string // the question, as people wrote it; empty if there was none
+	Asked          string // the question, or the request with it as JSON; empty if there was none
 	AsOf           int64  // the position of the log that was asked about; 0 for the present
 	Embedder       string // of a search
 	Items          []GivenItem

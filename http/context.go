@@ -3,8 +3,6 @@ package http
 import (
 	"context"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,7 +29,7 @@ func (s *Server) contextRoutes() {
 func (s *Server) brief(
 	ctx context.Context, c *serve.Call, _ *struct{}, body api.ContextRequest,
 ) (*serve.Output[api.ContextAnswer], error) {
-	need, names := needOf(body, c)
+	need, names := serve.NeedOf(c, body)
 	need, err := need.Complete()
 	if err := serve.Merge(c.Found, serve.Renamed(err, names)); err != nil {
 		return nil, err
@@ -47,7 +45,7 @@ func (s *Server) brief(
 	}
 	out := briefedOf(need, told)
 	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
-		given.Asked = strings.Join(append([]string{need.About}, need.Failures...), "\n")
+		given.Asked = serve.Asked(body)
 		given.Embedder = told.Embedder
 		given.Items = serve.Map(told.Items, func(b domain.Briefed) domain.GivenItem {
 			item := domain.GivenHit(b.Found, domain.Abstract)
@@ -56,29 +54,6 @@ func (s *Server) brief(
 		})
 	})
 	return &serve.Output[api.ContextAnswer]{Body: out}, nil
-}
-
-// needOf makes the domain's need of a request, and maps the domain's field names to the caller's.
-func needOf(in api.ContextRequest, c *serve.Call) (domain.Need, map[string]string) {
-	n := domain.Need{
-		By: c.Principal, Stage: domain.Stage(in.Stage), Failures: in.ToolIssues,
-		Tags: domain.Tags(in.Tags), MinScore: in.MinScore, MaxTokens: serve.Value(in.MaxTokens), Shown: in.Shown,
-	}
-	if in.MaxTokens != nil && *in.MaxTokens == 0 {
-		n.MaxTokens = -1 // the caller asked for 0, which is not the default
-	}
-	about := map[string]string{"task": in.Task, "goal": in.Goal, "query": in.Query}
-	for _, field := range []string{"task", "goal", "query"} {
-		if slices.Contains(domain.Stages, n.Stage) && field != n.Stage.FieldName() && about[field] != "" {
-			c.Found.Add(field, "belongs to another stage: this one is about a %s", n.Stage.FieldName())
-		}
-	}
-	n.About = about[n.Stage.FieldName()]
-	names := map[string]string{}
-	if in.Context != nil {
-		n.Context = contextOf(*in.Context, names)
-	}
-	return n, names
 }
 
 func briefedOf(need domain.Need, told domain.Briefing) api.ContextAnswer {

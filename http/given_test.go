@@ -37,10 +37,10 @@ func TestEachAnswerWithItemsHasAReceipt(t *testing.T) {
 			body         any
 			want, asked  string
 		}{
-			{"POST", "/v1/search", Object{"query": "deployments window"}, "use, POST /v1/search, " + found, "deployments window"},
-			{"POST", "/v1/search", Object{"query": "deployments window", "level": 0}, "use, POST /v1/search, window@2/0 sure user:default", "deployments window"},
-			{"POST", "/v1/search", Object{"query": "zebra", "min_score": 0.9}, "use, POST /v1/search", "zebra"},
-			{"POST", "/v1/context", Object{"stage": "query", "query": "deployments window"}, "use, POST /v1/context, window@2/0 sure user:default", "deployments window"},
+			{"POST", "/v1/search", Object{"query": "deployments window"}, "use, POST /v1/search, " + found, `{"query":"deployments window"}`},
+			{"POST", "/v1/search", Object{"query": "deployments window", "level": 0}, "use, POST /v1/search, window@2/0 sure user:default", `{"query":"deployments window","level":0}`},
+			{"POST", "/v1/search", Object{"query": "zebra", "min_score": 0.9}, "use, POST /v1/search", `{"query":"zebra","min_score":0.9}`},
+			{"POST", "/v1/context", Object{"stage": "query", "query": "deployments window"}, "use, POST /v1/context, window@2/0 sure user:default", `{"stage":"query","query":"deployments window"}`},
 			{"GET", "/v1/knowledge/window", nil, "use, GET /v1/knowledge/:id, window@2/2", ""},
 			{"GET", "/v1/knowledge/window?as_of=1", nil, "use, GET /v1/knowledge/:id, window@1/2", ""},
 			{"GET", "/v1/knowledge", nil, "look, GET /v1/knowledge, window@2/2", ""},

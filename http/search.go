@@ -3,7 +3,6 @@ package http
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -27,7 +26,7 @@ func (s *Server) search(
 	if err != nil {
 		return nil, err
 	}
-	query, names := questionOf(in, c.Principal)
+	query, names := serve.SearchOf(in, c.Principal)
 	if in.Limit != nil && *in.Limit == 0 {
 		query.Limit = -1 // the caller asked for 0, which is not the default
 	}
@@ -65,7 +64,7 @@ func (s *Server) search(
 	}
 	out := searchedOf(answer)
 	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
-		given.Asked, given.AsOf, given.Embedder = query.Text, query.AsOf, answer.Embedder
+		given.Asked, given.AsOf, given.Embedder = serve.Asked(in), query.AsOf, answer.Embedder
 		level := *cmp.Or(query.Level, new(domain.Detail))
 		given.Items = serve.Map(answer.Hits, func(h domain.Found) domain.GivenItem { return domain.GivenHit(h, level) })
 	})
@@ -102,55 +101,6 @@ func (s *Server) lookedAt(ctx context.Context, query domain.Search) (*int64, err
 	}
 	head, _, err := s.cfg.Historian.Head(ctx, query.By.Tenant)
 	return &head, err
-}
-
-// questionOf makes a query of the domain, and maps the domain's field names to the caller's.
-func questionOf(in api.Search, by domain.Principal) (domain.Search, map[string]string) {
-	query := domain.Search{
-		By: by, Text: in.Query, Vector: in.Vector, Limit: serve.Value(in.Limit),
-		MinScore: in.MinScore, Order: domain.Order(in.Order), Explain: in.Explain, Everyone: in.Everyone, Copies: in.Copies,
-		Filter: serve.FilterOf(in.Filter),
-	}
-	if in.Level != nil {
-		query.Level = new(domain.Level(*in.Level))
-	}
-	names := map[string]string{}
-	if in.Context != nil {
-		query.Context = contextOf(*in.Context, names)
-	}
-	return query, names
-}
-
-// contextOf is the context of the search. It adds the caller's names of its fields to names.
-func contextOf(in api.Searcher, names map[string]string) domain.Context {
-	context := domain.Context{Given: true}
-	eachEntity(in, func(field, kind, id string) {
-		names[fmt.Sprintf("context[%d]", len(context.Entities))] = "context." + field
-		context.Entities = append(context.Entities, domain.Entity(kind+":"+id))
-	})
-	return context
-}
-
-func eachEntity(in api.Searcher, entity func(field, kind, id string)) {
-	one := func(field, kind, id string) {
-		if id != "" {
-			entity(field, kind, id)
-		}
-	}
-	one("user_id", domain.User, in.UserID)
-	one("agent_id", domain.Agent, in.AgentID)
-	one("project_id", domain.Project, in.ProjectID)
-	one("team_id", domain.Team, in.TeamID)
-	one("org_id", domain.Org, in.OrgID)
-	for i, id := range in.ProjectIDs {
-		entity(fmt.Sprintf("project_ids[%d]", i), domain.Project, id)
-	}
-	for i, id := range in.TeamIDs {
-		entity(fmt.Sprintf("team_ids[%d]", i), domain.Team, id)
-	}
-	for i, id := range in.OrgIDs {
-		entity(fmt.Sprintf("org_ids[%d]", i), domain.Org, id)
-	}
 }
 
 func searchedOf(a domain.Answer) api.SearchAnswer {

@@ -30,7 +30,7 @@ func completed(t *testing.T, words ...string) []string {
 func TestCompletionOffersWhatFits(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
-		"re":                              {"remember", "revise", "restore", "review", "report", "rebuild", "replay", "release"},
+		"re":                              {"remember", "revise", "restore", "review", "report", "receipt", "rebuild", "replay", "release"},
 		"rebuild ":                        {"knowledge"},
 		"export ":                         {"knowledge", "files", "markdown", "log"},
 		"feedback some-id ":               {"helpful", "harmful"},

@@ -46,6 +46,9 @@ type grammar struct {
 
 	Subscription record.SubscriptionCommands `cmd:"" group:"record"` // part: webhooks
 
+	Receipt  record.ReceiptCommands `cmd:"" group:"record"` // part: receipts
+	Evidence record.EvidenceCommand `cmd:"" group:"record"` // part: receipts
+
 	Verify record.VerifyCommand `cmd:"" group:"record"` // part: proofs
 	Proof  record.ProofCommands `cmd:"" group:"record"` // part: proofs
 

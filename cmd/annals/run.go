@@ -143,6 +143,7 @@ func newParser(g *grammar, c *terminal.Console, exit func(int), without string) 
 			{Key: "limits", Title: "Limits and the log:"},
 			{Key: "filter", Title: "Only knowledge that:"},
 			{Key: "events", Title: "Which events:"},
+			{Key: "answers", Title: "Which answers:"}, // part: receipts
 			{Key: "past", Title: "What was known then:"},
 			{Key: "table", Title: "The table:"},
 		}),

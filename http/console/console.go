@@ -105,22 +105,25 @@ type route struct {
 // pages are all pages by their patterns.
 func pages() map[string]route {
 	return map[string]route{
-		"GET " + Root + "{$}":              {"home", home},
-		"GET " + Root + "search":           {"search", search},
-		"GET " + Root + "ask":              {"ask", ask},
-		"GET " + Root + "knowledge":        {"knowledge", listKnowledge},
-		"GET " + Root + "remember":         {"remember", askRemember},
-		"POST " + Root + "remember":        {"remember", remember},
-		"GET " + Root + "scopes":           {"scopes", showScopes},
-		"GET " + Root + "scopes/digest":    {"digest", showDigest},
-		"GET " + Root + "scopes/policies":  {"policies", showPolicies},
-		"POST " + Root + "scopes/policies": {"policies", changePolicy},
-		"GET " + Root + "review":           {"review", readReview},
-		"POST " + Root + "review":          {"review", doReview},
-		"GET " + Root + "log":              {"log", readLog},
-		"GET " + Root + "log/{id}":         {"event", readEvent},
-		"GET " + Root + "proof":            {"proof", readProof},
-		"GET " + Root + "health":           {"health", readHealth},
+		"GET " + Root + "{$}":               {"home", home},
+		"GET " + Root + "search":            {"search", search},
+		"GET " + Root + "ask":               {"ask", ask},
+		"GET " + Root + "knowledge":         {"knowledge", listKnowledge},
+		"GET " + Root + "remember":          {"remember", askRemember},
+		"POST " + Root + "remember":         {"remember", remember},
+		"GET " + Root + "scopes":            {"scopes", showScopes},
+		"GET " + Root + "scopes/digest":     {"digest", showDigest},
+		"GET " + Root + "scopes/policies":   {"policies", showPolicies},
+		"POST " + Root + "scopes/policies":  {"policies", changePolicy},
+		"GET " + Root + "review":            {"review", readReview},
+		"POST " + Root + "review":           {"review", doReview},
+		"GET " + Root + "log":               {"log", readLog},
+		"GET " + Root + "log/{id}":          {"event", readEvent},
+		"GET " + Root + "proof":             {"proof", readProof},
+		"GET " + Root + "receipts":          {"receipts", listReceipts},   // part: receipts
+		"GET " + Root + "receipts/evidence": {"receipts", exportEvidence}, // part: receipts
+		"GET " + Root + "receipts/{id}":     {"receipt", showReceipt},     // part: receipts
+		"GET " + Root + "health":            {"health", readHealth},
 
 		"GET " + Root + "knowledge/acts":  {"many", askMany},
 		"POST " + Root + "knowledge/acts": {"many", doMany},

@@ -59,7 +59,8 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	w.contradicted()
 	w.verified() // part: policies
 	pages := slices.Clone(allPages)
-	pages = append(pages, "/console/subscriptions/"+w.follow()) // part: webhooks
+	pages = append(pages, "/console/subscriptions/"+w.follow())                                                              // part: webhooks
+	pages = append(pages, "/console/receipts", "/console/receipts?since=never", "/console/receipts/"+w.told()+"?today=true") // part: receipts
 	p := browsertest.Open(t, w.url)
 	for _, look := range []struct {
 		language string

@@ -82,6 +82,8 @@ func functions(language string, files assets) template.FuncMap {
 		},
 		"others":     others,
 		"add":        func(a, b int64) int64 { return a + b },
+		"sub":        func(a, b int) int { return a - b },
+		"split":      strings.Fields,
 		"markdown":   markdown,
 		"withNow":    withNow,
 		"folded":     folded,

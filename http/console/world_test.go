@@ -29,6 +29,7 @@ import (
 	"github.com/annals-kb/annals/projections"
 	"github.com/annals-kb/annals/projections/keys"
 	"github.com/annals-kb/annals/projections/rebuild"
+	"github.com/annals-kb/annals/projections/receipts" // part: receipts
 	"github.com/annals-kb/annals/projections/sessions" // part: viking
 )
 
@@ -44,6 +45,9 @@ type world struct {
 	url       string
 	key       string // the server's public key for proofs
 	api       *client.Client
+
+	receipts *receipts.Receipts // part: receipts
+	ahead    atomic.Int64       // of the clock of the receipts
 }
 
 // onOne runs a test on one of the engines, chosen by the name of the test. The console contains no SQL, and the API below
@@ -105,7 +109,11 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	cfg.Prover = prover // part: proofs
+	cfg.Prover = prover                                                                                                                                                        // part: proofs
+	clock := func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }                                                                                         // part: receipts
+	w.receipts = receipts.New(t.Context(), receipts.Options{DB: db, Log: base.Log, Items: base.Knowledge.Browser, Ranking: "test", Clock: clock, Logger: databasetest.Log(t)}) // part: receipts
+	cfg.Recorder, cfg.Receipts = w.receipts, w.receipts                                                                                                                        // part: receipts
+	cfg.Evidence = prover                                                                                                                                                      // part: receipts
 	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log)
 	cfg.Callers.SessionKey = []byte(rootKey)
 	var server *annalshttp.Server

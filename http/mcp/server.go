@@ -123,7 +123,7 @@ func (s *Server) api(request sdk.Request) *client.Client {
 		header.Set("Annals-Host", "mcp")
 		asking, is := request.(interface{ ClientInfo() *sdk.Implementation })
 		if is && asking.ClientInfo() != nil {
-			header.Set("Annals-Host", hostOf(*asking.ClientInfo()))
+			header.Set("Annals-Host", cmp.Or(hostOf(*asking.ClientInfo()), "mcp"))
 		}
 	}
 	return s.cfg.API.With(header)

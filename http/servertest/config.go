@@ -12,9 +12,11 @@ import (
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
 	roomofcontainments "github.com/annals-kb/annals/http/contain" // part: contain
+	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	roomofpeople "github.com/annals-kb/annals/http/people"
-	"github.com/annals-kb/annals/http/proofs" // part: proofs
+	"github.com/annals-kb/annals/http/proofs"                  // part: proofs
+	roomofreceipts "github.com/annals-kb/annals/http/receipts" // part: receipts
 	"github.com/annals-kb/annals/http/record"
 	"github.com/annals-kb/annals/http/reports"
 	"github.com/annals-kb/annals/http/scrubbing"
@@ -46,6 +48,8 @@ type Config struct {
 	Verification  operate.Policies                // part: policies
 	Containments  roomofcontainments.Containments // part: contain
 	Subscriptions Subscriptions                   // part: webhooks
+	Receipts      roomofreceipts.Receipts         // part: receipts
+	Evidence      roomofreceipts.Prover           // part: receipts
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -91,6 +95,10 @@ func (c Config) New() *annalshttp.Server {
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
 		roomofcontainments.Room{Containments: c.Containments},                  // part: contain
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
+		roomofreceipts.Room{ // part: receipts
+			Receipts: c.Receipts, Reader: c.Reader, Searcher: c.Searcher, Browser: c.Browser, // part: receipts
+			Rights: c.rights, Prover: c.Evidence, // part: receipts
+		}, // part: receipts
 		roomofsessions.Room{Sessions: c.Sessions},
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
@@ -107,4 +115,11 @@ func (c Config) New() *annalshttp.Server {
 		operate.Settings{Shown: c.Settings, Models: c.Models, Sessions: c.Sessions},
 	}, c.Rooms...)
 	return annalshttp.New(c.Config)
+}
+
+// rights are the rights that a caller has now.
+func (c Config) rights(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
+	callers := c.Callers
+	callers.Now = time.Now
+	return httpkeys.New(callers).RightsOf(ctx, tenant, of)
 }

@@ -35,9 +35,9 @@ type joining struct {
 func parts() []joining {
 	return []joining{
 		{open: openMeaning},
-		{open: openReceipts, check: checkReceipts}, // part: receipts
 		{open: openErasures},
-		{open: openProofs}, // part: proofs
+		{open: openProofs},                         // part: proofs
+		{open: openReceipts, check: checkReceipts}, // part: receipts
 		{open: openOIDC, check: checkOIDC, issuer: Config.oidcIssuer},   // part: oidc
 		{open: openExtraction, check: checkExtraction},                  // part: extraction
 		{open: openNATS, check: checkNATS},                              // part: nats

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
+	httpreceipts "github.com/annals-kb/annals/http/receipts"
 	"github.com/annals-kb/annals/projections/receipts"
 )
 
@@ -56,8 +58,15 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 		Keep: c.cfg.KeepReceipts, Sample: sample, Registerer: c.registry, Logger: c.logger,
 	})
 	c.eraser.Questions = kept
+	room := httpreceipts.Room{
+		Receipts: kept, Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
+		Prover: offered[httpreceipts.Prover](c),
+		Rights: func(ctx context.Context, tenant string, of domain.Subscription) (domain.Principal, error) {
+			return c.api.Callers.RightsOf(ctx, tenant, of)
+		},
+	}
 	return part{
-		run: []func(context.Context){kept.Run}, offers: []any{kept},
+		run: []func(context.Context){kept.Run}, offers: []any{kept}, rooms: []annalshttp.Room{room},
 		api: func(api *annalshttp.Config) {
 			if sample > 0 {
 				api.Recorder = kept

@@ -1,0 +1,2 @@
+// Package receipts registers the operations on receipts: what callers were given, and the evidence of it.
+package receipts
