@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -106,6 +107,12 @@ func tainting(c *serve.Call, in api.Tainted) (domain.Tainting, error) {
 	return t, c.Principal.CheckContains()
 }
 
+// patient is the context of an operation that may take longer than the time limit of requests: it reads the log, and may
+// write of a hundred thousand items.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Minute)
+}
+
 // mostShown limits the items of a sample.
 const mostShown = 50
 
@@ -116,6 +123,8 @@ func (s containments) preview(
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := patient(ctx)
+	defer cancel()
 	e, err := s.Containments.Preview(ctx, c.Principal, t)
 	if err != nil {
 		return nil, err
@@ -193,6 +202,8 @@ func (s containments) apply(
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := patient(ctx)
+	defer cancel()
 	e, err := s.Containments.Preview(ctx, c.Principal, t)
 	switch {
 	case err != nil:
@@ -292,6 +303,8 @@ func (s containments) undo(
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := patient(ctx)
+	defer cancel()
 	first, then, err := s.Containments.Undo(ctx, c.Principal, found, body.Reason)
 	if err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 			do(domain.Quarantine{Target: target, Containment: "c", Reason: "poisoned"})
 			do(domain.Readmit{Target: target, Containment: "c"})
 		}
-		votes := slices.Collect(maps.Keys(Must(w.Base.Browser.Find(t.Context(), w.By.Tenant, "a"))(t).Votes))
+		votes := slices.Collect(maps.Keys(w.Items()["a"].Votes))
 		for _, again := range []bool{false, true} {
 			do(domain.DiscountVotes{Target: a, Containment: "c", Votes: votes, Again: again})
 		}
