@@ -37,6 +37,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	configure := func(w *World, cfg *Config) {
 		made = &world{World: w, now: time.Now}
 		Rooted(w, cfg)
+		Rebuilding(w, cfg)
 		made.kept = receipts.New(w.T.Context(), receipts.Options{
 			DB: w.DB, Log: w.Log, Items: w.Knowledge.Browser, Ranking: "test-1", Logger: databasetest.Log(w.T),
 			Clock: func() time.Time { return made.now() },
