@@ -43,7 +43,16 @@ type Readmit struct {
 	// decision looks it up.
 	Quarantined ItemQuarantined
 	Version     int64
+	URI         string // of the item; looked up with the whole batch, and by the decision if it is another by then
 	Reason      string
+}
+
+// Reads implements [Command].
+func (c Readmit) Reads() Reads {
+	if c.URI == "" {
+		return Reads{}
+	}
+	return Reads{URIs: []string{c.URI}}
 }
 
 // Validate names every bad field at once.

@@ -26,7 +26,9 @@ paths() {
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go http/*/extraction_test.go http/sessions/lesson_test.go http/viking/session_retry_test.go projections/review/judge_test.go ;;
 	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
 		http/servertest/prover.go http/viking/proof_test.go http/console/proof_*test.go ;;
-	receipts) echo projections/receipts cmd/annals/serve/receipts.go ;;
+	receipts) echo projections/receipts http/receipts http/api/receipt.go cmd/annals/serve/receipts.go cmd/annals/record/receipt.go \
+		cmd/annals/record/evidence.go http/console/receipts*.go http/console/views/receipt*.html http/console/assets/receipt_page.js \
+		cmd/annals/testdata/engines/receipts.txtar ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
@@ -38,7 +40,7 @@ paths() {
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction contain"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts contain"
 
 # without deletes parts from a copy, and vets the rest.
 without() {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +34,10 @@ type world struct {
 // each runs a test with a server of keys: of ann and bo, who belong to team:pay, of its maintainer, and of an auditor.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	var made *world
+	var worlds sync.Map // of both engines
 	configure := func(w *World, cfg *Config) {
-		made = &world{World: w, now: time.Now}
+		made := &world{World: w, now: time.Now}
+		worlds.Store(w, made)
 		Rooted(w, cfg)
 		Rebuilding(w, cfg)
 		made.kept = receipts.New(w.T.Context(), receipts.Options{
@@ -48,8 +50,8 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 		cfg.Receipts, cfg.Evidence = made.kept, made.prover
 	}
 	EachWith(t, configure, func(t *testing.T, w *World) {
-		made.World = w
-		test(t, made)
+		made, _ := worlds.Load(w)
+		test(t, made.(*world))
 	})
 }
 

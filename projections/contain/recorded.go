@@ -3,10 +3,14 @@ package contain
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/projections/rows"
 )
 
 // maxContainments limits a list: the newest are listed.
@@ -98,7 +102,44 @@ func (c *Containments) Undo(
 		}
 		return true
 	})
+	if err == nil {
+		err = c.place(ctx, by.Tenant, then)
+	}
 	return domain.UndoContainment{By: by, ID: r.ID, Reason: reason}, then, err
+}
+
+// place notes the URIs of items that are readmitted, so that a decision on many of them looks none up.
+func (c *Containments) place(ctx context.Context, tenant string, commands []domain.Command) error {
+	v, err := c.View(ctx)
+	if err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(commands, atOnce) {
+		at := map[string]int{}
+		for i, command := range chunk {
+			if readmit, is := command.(domain.Readmit); is {
+				at[readmit.ID] = i
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		var placed []struct {
+			ID  string `bun:"id"`
+			URI string `bun:"uri"`
+		}
+		err := v.DB.NewSelect().TableExpr("? AS k", v.Tables.Knowledge).ColumnExpr("k.id, k.uri").
+			Where("k.tenant = ?", tenant).Where("k.id IN (?)", bun.List(slices.Collect(maps.Keys(at)))).Scan(ctx, &placed)
+		if err != nil {
+			return rows.Failed(ctx, "read items", err)
+		}
+		for _, one := range placed {
+			readmit := chunk[at[one.ID]].(domain.Readmit)
+			readmit.URI = one.URI
+			chunk[at[one.ID]] = readmit
+		}
+	}
+	return nil
 }
 
 // Release are the commands that readmit some items of a containment, of which there must be one.
