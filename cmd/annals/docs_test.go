@@ -130,7 +130,7 @@ func TestDocsNameOnlyCommandsAndFlagsThatExist(t *testing.T) {
 			command := words[0]
 			if slices.Contains([]string{
 				"export", "key", "proof", "session", "tenant", "scrub", "report", "directory", "member", "user", "agent", "team",
-				"project", "org", "policy", "subscription",
+				"project", "org", "policy", "subscription", "receipt",
 			}, command) && len(words) > 1 && words[1] != "…" {
 				if !strings.HasPrefix(words[1], "-") {
 					command += " " + words[1]

@@ -79,14 +79,14 @@ func (r Room) Routes(a *serve.API, visible visible.Events) {
 	serve.Handle(a, huma.Operation{
 		OperationID: "verify-receipts", Method: http.MethodGet, Path: receiptsPath + "/verification", Tags: tags,
 		Summary: "Verify that receipts are as they were given",
-		Description: "Compares them with their seals and with the log, and names those that were changed, removed or added. " +
-			"The log proves itself: annals verify. For auditors and admins.",
+		Description: "Compares them with their seals and with the log, and names those that were changed, removed or " +
+			"added. The log proves itself: annals verify. For auditors and admins.",
 	}, s.verify)
 	serve.Handle(a, huma.Operation{
 		OperationID: "export-evidence", Method: http.MethodGet, Path: receiptsPath + "/evidence", Tags: tags,
 		Summary: "Export evidence of what was told, for an auditor",
-		Description: "A zip: the answers as they were given, the events of their items, and what proves both; a page to read, " +
-			"a page that maps its parts to controls, and a script of Python that verifies it without a network. At most " +
+		Description: "A zip: the answers as they were given, the events of their items, and what proves both; a page " +
+			"to read, a page that maps its parts to controls, and a script of Python that verifies it without a network. At most " +
 			"2,000 receipts. For auditors and admins.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 		Responses: map[string]*huma.Response{"200": {

@@ -49,13 +49,12 @@ func (e *EvidenceCommand) Run(ctx context.Context, c *terminal.Console) error {
 			if flushed := flush(); flushed != nil {
 				return flushed
 			}
-			switch {
-			case err == nil:
-				continue
-			case err == io.EOF: //nolint:errorlint // a body that was cut off wraps another
+			if err == io.EOF { //nolint:errorlint // a body that was cut off wraps another
 				return nil
 			}
-			return terminal.Unreachable(err, "the server broke off")
+			if err != nil {
+				return terminal.Unreachable(err, "the server broke off")
+			}
 		}
 	})
 	if err != nil {

@@ -177,7 +177,8 @@ func showToday(c *terminal.Console, t api.ReceiptToday) {
 			score = fmt.Sprintf("%.2f", hit.Score)
 		}
 		change := terminal.Amber.Render(strings.Join(hit.Change, ", "))
-		rows.Row(place(hit.Then), place(hit.Now), score, hit.ID, change, terminal.OneLine(hit.Title, knowledge.SnippetColumns))
+		title := terminal.OneLine(hit.Title, knowledge.SnippetColumns)
+		rows.Row(place(hit.Then), place(hit.Now), score, hit.ID, change, title)
 	}
 	c.Table(rows)
 	if len(t.Items) == 0 {

@@ -42,7 +42,8 @@ func (r receiptSettings) sampled() (n int, err error) {
 		n, err = strconv.Atoi(sample)
 	}
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("receipts (ANNALS_RECEIPTS) must be on, off, or sample:N with a number from 1, not %q", r.Receipts)
+		return 0, fmt.Errorf("receipts (ANNALS_RECEIPTS) must be on, off, or sample:N with a number from 1, not %q",
+			r.Receipts)
 	}
 	return n, nil
 }
