@@ -113,12 +113,12 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsARoute(t *testing.T) {
 	}
 }
 
-// Pages for people, metrics, dumps of the process and this description itself need no example.
+// Pages for people, files for auditors, metrics, dumps of the process and this description itself need no example.
 func TestEveryOperationHasAnExampleOfARequestAndAnAnswer(t *testing.T) {
 	t.Parallel()
 	for path, item := range described(t).Paths {
 		for _, op := range serve.OperationsOf(item) {
-			pages := []string{"docs", "llms", "metrics", "openapi-json", "openapi-yaml"}
+			pages := []string{"docs", "export-evidence", "llms", "metrics", "openapi-json", "openapi-yaml"}
 			if slices.Contains(pages, op.OperationID) || strings.HasPrefix(op.OperationID, "debug-") {
 				continue
 			}
