@@ -90,6 +90,7 @@ func TestWhatWasReadCanBeRememberedAgain(t *testing.T) {
 			HelpfulHistory: []domain.Use{{Query: "q", TraceID: "t", Outcome: "o", By: "user:1", At: k.CreatedAt}},
 		},
 	}
+	want.Source.Trust = domain.FromOutside // as it is shown: it names a URL
 	if diff := cmp.Diff(command.Knowledge, want); diff != "" {
 		t.Error(diff)
 	}

@@ -119,8 +119,13 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 }
 
 func reviewOf(r domain.Review) api.Review {
-	reasonOf := func(r domain.ReviewReason) api.ReviewReason {
-		return api.ReviewReason{Queue: r.Queue, Since: serve.Time(r.Since), Count: r.Count, Text: r.Text}
+	reasonOf := func(reason domain.ReviewReason) api.ReviewReason {
+		if reason.Queue == domain.QueueSupersededUsed {
+			reason.Text = r.Item.SupersededBy // empty if the reader may not see it
+		}
+		return api.ReviewReason{
+			Queue: reason.Queue, Since: serve.Time(reason.Since), Count: reason.Count, Text: reason.Text,
+		}
 	}
 	out := api.Review{Item: serve.KnowledgeOf(r.Item), Reasons: serve.Map(r.Reasons, reasonOf)}
 	if p := r.Pair; p != nil {
