@@ -84,13 +84,21 @@ func (t Target) Stream() string { return KnowledgeStream(t.ID) }
 // Reads implements [Command]: nothing but the item.
 func (t Target) Reads() Reads { return Reads{} }
 
-// visible finds the item if the caller may see it and it is neither deleted nor erased.
+// visible finds the item if the caller may see it and it is neither deleted, erased nor quarantined.
 func (t Target) visible(dc DecisionContext) (*Knowledge, error) {
 	k := dc.Knowledge(t.ID)
 	if !t.By.MaySee(k) {
 		return nil, NotFound(t.ID)
 	}
+	if k.Status == IsQuarantined {
+		return nil, contained(k)
+	}
 	return k, Gone(k)
+}
+
+// contained is the refusal to use or change a quarantined item.
+func contained(k *Knowledge) error {
+	return Refuse(ErrConflict, "%s is quarantined", k.ID).WithFix("release it first, supersede it, or erase it")
 }
 
 // usable finds an item that the caller may vote on or report, in an expected revision. Every principal that may read

@@ -100,7 +100,7 @@ func repeats(k *Knowledge, v Vote) (lacks int64, first bool) {
 	own, n := isOwn(k, v.Voter), int64(1)
 	first = true
 	for _, other := range k.Votes {
-		first = first && other.Voter != v.Voter
+		first = first && (other.Voter != v.Voter || !other.Verdict.counts())
 		if other.Verdict == v.Verdict && (other.Voter == v.Voter || own && isOwn(k, other.Voter)) &&
 			!(own && other.restates()) {
 			n++
@@ -117,6 +117,9 @@ func repeats(k *Knowledge, v Vote) (lacks int64, first bool) {
 
 // count adds n votes, 1 or -1, such as v to the counters. v is not among k.Votes.
 func (p ConfidencePolicy) count(k *Knowledge, v Vote, n int) {
+	if !v.Verdict.counts() {
+		return
+	}
 	counter, lacking := &k.Helpful, &k.Voices.Helpful
 	if v.Verdict == Harmful {
 		counter, lacking = &k.Harmful, &k.Voices.Harmful
@@ -145,6 +148,8 @@ func (p ConfidencePolicy) VotesFor(k *Knowledge, fact Fact) (voter Entity, neede
 		return "", len(f.Votes) > 0
 	case Unmerged:
 		return "", len(f.Votes) > 0
+	case VotesDiscounted, VotesRecounted:
+		return "", true
 	case Transferred:
 		return "", needed
 	case FoundHelpful:

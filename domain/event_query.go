@@ -73,6 +73,9 @@ func (q EventQuery) selectsItem(k *Knowledge, readers []Entity) bool {
 	if k == nil || q.Owner != "" && q.Owner != k.Owner || q.Scope != "" && !slices.Contains(k.Scopes, q.Scope) {
 		return false
 	}
+	if q.Only != nil && k.Status.Withheld() {
+		return q.Only.MaySee(k)
+	}
 	gone := k.Status == IsDeleted || k.Status == IsErased
 	return q.Only == nil || slices.Contains(readers, k.Owner) ||
 		!gone && slices.ContainsFunc(k.Scopes, func(s Scope) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,7 +64,21 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 	case Confirmed:
 		k.confirm(f, at)
 	case Superseded:
-		k.Status, k.SupersededBy = IsSuperseded, f.By
+		if k.SupersededBy = f.By; !k.Status.Withheld() {
+			k.Status = IsSuperseded
+		}
+		k.Revision++
+	case Accepted:
+		k.Status = Active
+		k.confirm(Confirmed{}, at)
+		k.Revision++
+	case ItemQuarantined:
+		k.Status = IsQuarantined
+		k.Revision++
+	case Readmitted:
+		if k.Status = f.Status; k.Status == Active && k.SupersededBy != "" { // superseded meanwhile
+			k.Status = IsSuperseded
+		}
 		k.Revision++
 	case Merged:
 		for _, v := range f.Votes {
@@ -73,6 +88,7 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, f.Helpful), counted(k.Harmful, f.Harmful)
 		}
 		k.DerivedFrom = append(slices.Clip(k.DerivedFrom), f.DerivedFrom...)
+		k.lower(f.Trust)
 		k.Revision++
 	case Unmerged: // its history still has texts of the others
 		for _, vote := range f.Votes {
@@ -82,11 +98,17 @@ func (k *Knowledge) Evolve(fact Fact, at EventMetadata, policy ConfidencePolicy)
 			k.Helpful, k.Harmful = counted(k.Helpful, -f.Helpful), counted(k.Harmful, -f.Harmful)
 		}
 		k.Revision++
+	case VotesDiscounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return discounted + v })
+	case VotesRecounted:
+		k.judgeAgain(f.Votes, policy, func(v Verdict) Verdict { return Verdict(strings.TrimPrefix(string(v), discounted)) })
 	case Deleted:
 		k.Status = IsDeleted
 		k.Revision++
 	case Restored:
-		k.restore()
+		if k.restore(); f.Proposed {
+			k.Status = IsProposed
+		}
 	case Held:
 		k.Held = true
 		k.Revision++
@@ -122,9 +144,11 @@ func (k *Knowledge) remember(f Remembered, at EventMetadata, policy ConfidencePo
 	k.Class, k.Scopes, k.Owner = f.Class, slices.Clone(f.Scopes), f.Owner
 	k.Source, k.Text, k.DerivedFrom = f.Source, f.Text, f.DerivedFrom
 	k.Baseline, k.Helpful, k.Harmful = baseline, baseline.Helpful, baseline.Harmful
-	k.Status, k.Revision = Active, 1
+	if k.Status, k.Revision = Active, 1; f.Proposed {
+		k.Status = IsProposed
+	}
 	k.CreatedAt, k.OccurredAt = at.RecordedAt, at.OccurredAt
-	if policy.Weighs != nil {
+	if policy.Weighs != nil || f.Proposed {
 		k.Voices.Authors = slices.DeleteFunc([]Entity{at.Actor, at.OnBehalfOf}, func(e Entity) bool { return e == "" })
 	}
 }
@@ -183,6 +207,17 @@ func weighAnew(k *Knowledge, policy ConfidencePolicy) {
 		k.addVote(v, policy)
 	}
 	k.Helpful, k.Harmful = helpful, harmful
+}
+
+// judgeAgain gives votes another verdict. Those that were replaced or retracted meanwhile are passed over.
+func (k *Knowledge) judgeAgain(votes []string, policy ConfidencePolicy, verdict func(Verdict) Verdict) {
+	for _, id := range votes {
+		if v, found := k.Votes[id]; found {
+			k.removeVote(id, policy)
+			v.Verdict = verdict(v.Verdict)
+			k.addVote(v, policy)
+		}
+	}
 }
 
 func (k *Knowledge) removeVote(eventID string, policy ConfidencePolicy) bool {

@@ -23,6 +23,40 @@ type Remembered struct {
 	Source      Source   `data:"source,omitzero" text:"source,omitzero"`
 	Baseline    *Eval    `data:"baseline,omitempty" text:"baseline,omitempty"` // nil for [DefaultBaseline]
 	DerivedFrom []string `data:"derived_from,omitempty"`                       // ids of the events it was made from
+	Proposed    bool     `data:"proposed,omitempty"`                           // withheld until it is accepted
+}
+
+// Accepted ended the proposal of an item: its readers see it.
+type Accepted struct {
+	By       Entity `data:"by"`                 // the steward who accepted it, and so confirmed it
+	Verifier Entity `data:"verifier,omitempty"` // as in [Confirmed]
+	Reason   string `text:"reason,omitempty"`
+}
+
+// ItemQuarantined withheld an item from its readers.
+type ItemQuarantined struct {
+	Containment string `data:"containment"` // the id of the containment
+	Was         Status `data:"was"`         // the status that it had
+	Reason      string `text:"reason,omitempty"`
+}
+
+// Readmitted ended the quarantine of an item.
+type Readmitted struct {
+	Containment string `data:"containment"`
+	Status      Status `data:"status"` // which the item has again
+	Reason      string `text:"reason,omitempty"`
+}
+
+// VotesDiscounted took votes out of the count. They stay votes: a voter can replace and retract them.
+type VotesDiscounted struct {
+	Containment string   `data:"containment"`
+	Votes       []string `data:"votes"` // their event ids
+}
+
+// VotesRecounted lets votes count again.
+type VotesRecounted struct {
+	Containment string   `data:"containment"`
+	Votes       []string `data:"votes"`
 }
 
 // Rescoped gave an item a new audience: Scopes is the whole new set.
@@ -92,6 +126,7 @@ type Merged struct {
 	Harmful     int      `data:"harmful,omitempty"` // votes against them
 	Votes       []Vote   `data:"votes,omitempty"`   // these votes; earlier releases carried only their numbers
 	DerivedFrom []string `data:"derived_from"`      // ids of the newest events of the others
+	Trust       Trust    `data:"trust,omitempty"`   // of the item from now on; empty if it stays
 	Revises     bool     `data:"revises,omitempty"` // the next event of the item is the change of its text by the merge
 	Reason      string   `text:"reason,omitempty"`
 }
@@ -108,12 +143,14 @@ type Unmerged struct {
 
 // Deleted removed the item from the answers. Its history stays.
 type Deleted struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waited for approval
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Restored brought a deleted or superseded item back.
 type Restored struct {
-	Reason string `text:"reason,omitempty"`
+	Proposed bool   `data:"proposed,omitempty"` // it waits for approval again
+	Reason   string `text:"reason,omitempty"`
 }
 
 // Held put the item under legal hold.
@@ -155,6 +192,11 @@ func (Restored) Name() string          { return "knowledge.restored" }
 func (Held) Name() string              { return "knowledge.held" }
 func (Released) Name() string          { return "knowledge.released" }
 func (Erased) Name() string            { return "knowledge.erased" }
+func (Accepted) Name() string          { return "knowledge.accepted" }
+func (ItemQuarantined) Name() string   { return "knowledge.quarantined" }
+func (Readmitted) Name() string        { return "knowledge.readmitted" }
+func (VotesDiscounted) Name() string   { return "knowledge.votes_discounted" }
+func (VotesRecounted) Name() string    { return "knowledge.votes_recounted" }
 
 // Linked related an item to another one.
 type Linked struct {

@@ -109,13 +109,15 @@ func (MemberReactivated) Name() string { return "directory.reactivated" }
 func (MemberJoined) Name() string      { return "directory.joined" }
 func (MemberLeft) Name() string        { return "directory.left" }
 
-// PolicySet said how often the items of a scope and a type are verified, and by whom. It replaced the policy of the
+// PolicySet said how often the items of a scope and a type are verified, and by whom, and what needs approval. It replaced the policy of the
 // same scope and type.
 type PolicySet struct {
 	Scope     Scope  `data:"scope,omitempty"` // empty for all
 	Type      Type   `data:"type,omitempty"`  // empty for all
-	EveryDays int    `data:"every_days"`
+	EveryDays int    `data:"every_days"`      // 0 for never
 	Verifier  Entity `data:"verifier,omitempty"`
+
+	Approve []Trust `data:"approve,omitempty"` // what these classes write is proposed
 }
 
 // PolicyRemoved removed the policy of a scope and a type.
@@ -295,3 +297,32 @@ type ReceiptsSealed struct {
 }
 
 func (ReceiptsSealed) Name() string { return "receipts.sealed" }
+
+// ContainmentApplied quarantined items, in the same transaction. What follows it in the log and names it as the cause
+// are the facts about the items.
+type ContainmentApplied struct {
+	Items   int              `data:"items"`             // that were quarantined
+	Votes   int              `data:"votes,omitempty"`   // that do not count any more
+	Revived int              `data:"revived,omitempty"` // items whose place the quarantined ones had taken
+	Scopes  []ContainedScope `data:"scopes,omitempty"`
+	Named   []string         `data:"named,omitempty"` // ids of the items that the caller named
+	Actor   Entity           `data:"actor,omitempty"`
+	Session string           `data:"session,omitempty"`
+	Since   time.Time        `data:"since,omitzero"`
+	Source  string           `text:"source,omitempty"`
+	Reason  string           `text:"reason,omitempty"`
+}
+
+// ContainedScope counts the quarantined items of a scope.
+type ContainedScope struct {
+	Scope Scope `data:"scope" json:"scope"`
+	Items int   `data:"items" json:"items"`
+}
+
+// ContainmentUndone readmitted what was still quarantined, in the same transaction.
+type ContainmentUndone struct {
+	Reason string `text:"reason,omitempty"`
+}
+
+func (ContainmentApplied) Name() string { return "containment.applied" }
+func (ContainmentUndone) Name() string  { return "containment.undone" }

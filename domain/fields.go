@@ -115,6 +115,7 @@ type Reclassed struct {
 	Type     *Type     `data:"type,omitempty"`
 	Category *Category `data:"category,omitempty"`
 	Polarity *Polarity `data:"polarity,omitempty"`
+	Trust    Trust     `data:"trust,omitempty"` // empty if it stays; nobody asks for it
 }
 
 // Names are the names of the fields that changed, as they are recorded.
@@ -201,6 +202,7 @@ func (k *Knowledge) revise(f Revised) {
 	set(&k.Category, f.Category)
 	set(&k.Polarity, f.Polarity)
 	k.Text = f.Of(k.Text)
+	k.lower(f.Trust)
 	k.Revision++
 }
 

@@ -183,7 +183,7 @@ func (s *story) OpenSubscriptions(Entity) int { return 0 }
 
 func (s *story) Holder(uri string) string {
 	for id, k := range s.items {
-		if k.Exists() && k.Text.URI == uri && Gone(k) == nil {
+		if k.Exists() && k.Text.URI == uri && Gone(k) == nil && !k.Status.Withheld() {
 			return id
 		}
 	}

@@ -62,6 +62,7 @@ type Source struct {
 	SubmittedBy string   `data:"submitted_by,omitempty" json:"submitted_by,omitempty"`
 	Timestamp   string   `data:"timestamp,omitempty" json:"timestamp,omitempty"` // RFC 3339 or a date, as given
 	TraceID     string   `data:"trace_id,omitempty" json:"trace_id,omitempty"`
+	Trust       Trust    `data:"trust,omitempty" json:"trust,omitempty"` // empty in items of earlier releases
 }
 
 // Eval says how well an item has worked.
@@ -137,6 +138,11 @@ var KnowledgeStreams = StreamKind{
 		Erased{},
 		Linked{},
 		Unlinked{},
+		Accepted{},
+		ItemQuarantined{},
+		Readmitted{},
+		VotesDiscounted{},
+		VotesRecounted{},
 	},
 }
 

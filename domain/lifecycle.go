@@ -28,7 +28,7 @@ func (c Supersede) Validate() error {
 func (c Supersede) Reads() Reads { return Reads{Items: []string{c.Successor}} }
 
 func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k, err := c.stewarded(dc)
+	k, err := c.superseded(dc)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,23 @@ func (c Supersede) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if !mayReplace(c.By, k, successor) {
 		return nil, narrower(successor, []string{k.ID})
 	}
+	if successor.Status.Withheld() {
+		return nil, Refuse(ErrConflict, "%s is withheld from its readers: it is %s", successor.ID, successor.Status).
+			WithFix("name an item that readers see; what is proposed takes its place after it was accepted")
+	}
 	if successor.Status == IsSuperseded { // so that every chain of successors ends
 		return nil, Refuse(ErrConflict, "%s is itself %s", successor.ID, c.By.superseded(successor)).
 			WithFix("name an item that still holds")
 	}
 	return []Fact{Superseded{By: c.Successor, Carried: c.Carried, Reason: c.Reason}}, nil
+}
+
+// superseded finds the item, which may be quarantined: then its stewards are those who see it, except auditors.
+func (c Supersede) superseded(dc DecisionContext) (*Knowledge, error) {
+	if k := dc.Knowledge(c.ID); k.Status == IsQuarantined && c.By.MaySee(k) && c.By.Role != Auditor {
+		return k, c.expected(k)
+	}
+	return c.stewarded(dc)
 }
 
 // mayReplace tells whether a steward may let another item take the place of k. Whoever does not own k may not take it
@@ -97,6 +109,8 @@ func (p Principal) missing(k *Knowledge) string {
 		return "was forgotten: restore it, or name another item"
 	case k.Status == IsErased:
 		return "was erased for good: name another item"
+	case k.Status == IsQuarantined:
+		return "is quarantined: name another item"
 	}
 	return ""
 }
@@ -112,10 +126,11 @@ type Delete struct {
 func (c Delete) Validate() error { return checkReason(c.Reason) }
 
 func (c Delete) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	if _, err := c.changeable(dc); err != nil {
+	k, err := c.changeable(dc)
+	if err != nil {
 		return nil, err
 	}
-	return []Fact{Deleted{Reason: c.Reason}}, nil
+	return []Fact{Deleted{Proposed: k.Status == IsProposed, Reason: c.Reason}}, nil
 }
 
 // Restore asks to undo a deletion or a supersession. An item that was superseded before its deletion becomes
@@ -140,11 +155,13 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		return nil, NotFound(c.ID)
 	case k.Status == IsErased:
 		return nil, Gone(k)
+	case k.Status == IsQuarantined:
+		return nil, contained(k)
 	}
 	if err := c.permitted(k); err != nil {
 		return nil, err
 	}
-	if k.Status == Active {
+	if k.Status == Active || k.Status == IsProposed {
 		return nil, nil
 	}
 	if err := carriedOn(c.By, dc, k); err != nil {
@@ -153,7 +170,8 @@ func (c Restore) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if holder := dc.Holder(k.Text.URI); holder != "" && holder != k.ID {
 		return nil, c.displaced(dc.Knowledge(holder))
 	}
-	return []Fact{Restored{Reason: c.Reason}}, nil
+	gone, _ := dc.NewestFact(KnowledgeStream(k.ID), Deleted{}.Name(), "").(Deleted)
+	return []Fact{Restored{Proposed: k.Status == IsDeleted && gone.Proposed, Reason: c.Reason}}, nil
 }
 
 // displaced refuses to restore an item whose URI another item has now. It names that item only to callers that may

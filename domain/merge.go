@@ -95,6 +95,9 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	if err := c.refused(dc, k); err != nil {
 		return nil, err
 	}
+	if err := mustApprove(dc, k, k.Scopes, k.Type, c.By.Trust()); err != nil {
+		return nil, err
+	}
 	merged := Merged{Items: c.Items, Reason: c.Reason}
 	for _, id := range c.Items {
 		merged.DerivedFrom = append(merged.DerivedFrom, dc.NewestID(KnowledgeStream(id)))
@@ -103,7 +106,15 @@ func (c Merge) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 		merged.Votes = c.carried(dc, k)
 		merged.Helpful, merged.Harmful = sums(merged.Votes)
 	}
+	from := []Trust{}
+	for _, id := range c.Items {
+		from = append(from, dc.Knowledge(id).Trust())
+	}
 	revised, changed := c.Changes.withoutSummary(dc, k).different(k)
+	if changed {
+		from = append(from, c.By.Trust())
+	}
+	merged.Trust = k.lowered(from...)
 	if merged.Revises = changed; !changed {
 		return []Fact{merged}, nil
 	}
@@ -131,7 +142,7 @@ func (c Merge) carried(dc DecisionContext, k *Knowledge) []Vote {
 	from := map[string]string{}
 	for _, id := range c.Items {
 		for event, v := range dc.Knowledge(id).Votes {
-			if from[event] == "" {
+			if from[event] == "" && v.Verdict.counts() {
 				from[event], votes = id, append(votes, v)
 			}
 		}

@@ -34,6 +34,7 @@ type Principal struct {
 	KeyCreated     time.Time // zero without a key
 	PublishPublic  bool      // may write to the public scope
 	ActsForOthers  bool      // may name on whose behalf it acts, with each request
+	InSession      bool      // an agent's session asks, whoever it says that it is
 	// ActsForOnly limits on whose behalf it may act: these entities, and the members of these groups. Empty for all.
 	ActsForOnly []Entity
 	// Listed tells that the directory knows the entity on whose behalf the principal acts. Then Memberships are that
@@ -144,6 +145,14 @@ const OpenAuthentication = "open"
 // belongs tells whether e is one of the [Principal.Entities].
 func (p Principal) belongs(e Entity) bool {
 	return e == p.EffectiveSubject() || e == p.Subject && e.Kind() == Agent || slices.Contains(p.Memberships, e)
+}
+
+// Selves lists what p is: the entity for which it acts and, if it is an agent, its own.
+func (p Principal) Selves() []Entity {
+	if p.Subject.Kind() == Agent && p.OnBehalfOf != "" && p.OnBehalfOf != p.Subject {
+		return []Entity{p.OnBehalfOf, p.Subject}
+	}
+	return []Entity{p.EffectiveSubject()}
 }
 
 // Entities lists what p is and belongs to, without duplicates. If p acts for another entity, that entity replaces the
@@ -277,10 +286,15 @@ func (p Principal) ActsFor(e Entity) bool {
 }
 
 // MaySee tells whether p may know that k exists. Only owners and principals that see everything see deleted and
-// erased items.
+// erased items. Only admins, auditors and maintainers of a group that it is meant for see a withheld item. Its author,
+// and a person who owns it, see one that is proposed.
 func (p Principal) MaySee(k *Knowledge) bool {
 	if !k.Exists() {
 		return false
+	}
+	if k.Status.Withheld() {
+		return p.SeesAll() || p.maintainsScopeOf(k) || k.Status == IsProposed &&
+			slices.ContainsFunc(p.Selves(), func(e Entity) bool { return e == k.Owner || slices.Contains(k.Voices.Authors, e) })
 	}
 	if p.ActsFor(k.Owner) {
 		return true

@@ -30,7 +30,7 @@ func NoSuchEvent() error {
 // Inclusion proves that an event is in the log that a checkpoint describes.
 type Inclusion struct {
 	Entry
-	Record     []byte   // a line of an export as JSON, without its text; Hash is its hash
+	Record     []byte   // a line of an export as JSON; Hash is its hash
 	Leaf       Digest   // of the tree, if it is not the leaf of Hash: then the event was rewritten; else zero
 	Path       []Digest // from the leaf's neighbour upwards
 	Checkpoint Checkpoint

@@ -15,6 +15,7 @@ const (
 
 	QueueVerificationDue  = "verification_due"  // a verification policy asks for another confirmation
 	QueueOwnerDeactivated = "owner_deactivated" // its owner is a member that was deactivated
+	QueueProposed         = "proposed"          // it waits for the approval of a steward
 	QueueUnused           = "unused"            // neither used nor confirmed for a year, where retrievals are recorded
 )
 
@@ -23,6 +24,7 @@ func Queues() []string {
 	return []string{
 		QueueStale, QueueExpired, QueueContested, QueueDivided, QueueLowConfidence, QueueSupersededUsed,
 		QueueDuplicate, QueueContradiction, QueueVerificationDue, QueueOwnerDeactivated, QueueUnused,
+		QueueProposed,
 	}
 }
 

@@ -159,6 +159,10 @@ func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 // begun is the new item, at a URI that is free and that the caller may use.
 func (c Remember) begun(dc DecisionContext) ([]Fact, error) {
 	item := c.Knowledge
+	item.Source.Trust = LeastTrusted(item.trust(), c.By.Trust())
+	archives := IsArchive(c.ID) && c.By.Authentication == SystemPrincipal().Authentication // nobody tells anything by it
+	item.Proposed = item.Proposed || !archives && len(StateOf[Verification](dc, VerificationStream).
+		asking(item.Scopes, item.Type, c.By.Trust(), item.Source.Trust)) > 0
 	taken := dc.Holder(item.Text.URI) != ""
 	switch {
 	case c.assumed.uri && taken:
@@ -184,6 +188,8 @@ func (c Remember) decideTaken(dc DecisionContext, k *Knowledge, now time.Time) (
 		return nil, Refuse(ErrErased, "%s was erased for good", c.ID).WithFix("choose another id: this one stays taken")
 	case IsDeleted:
 		return nil, taken.WithFix("restore the item, or choose another id")
+	case IsQuarantined:
+		return nil, taken.WithFix("choose another id")
 	}
 	if k.ContextType != c.Knowledge.ContextType || k.Media != c.Knowledge.Media {
 		return nil, taken.WithFix("choose another id: context_type and media never change")
@@ -216,7 +222,7 @@ func (c Remember) revision() Revise {
 	r := c.Knowledge
 	revise := Revise{
 		Target: Target{By: c.By, ID: c.ID, Revisions: c.Revisions}, Reason: c.Reason, Confirm: c.Confirm,
-		Visibility: c.Visibility, Changes: r.changes(),
+		Visibility: c.Visibility, Changes: r.changes(), Trust: r.trust(),
 	}
 	if !c.assumed.scopes {
 		revise.Scopes = r.Scopes
@@ -251,6 +257,7 @@ func (c Remember) validate() error {
 	checkEntity(&p, "owner", r.Owner)
 	checkVisibility(&p, c.Visibility, r.audience(), r.Owner)
 	checkSource(&p, r.Source)
+	oneOf(&p, "trust", r.Source.Trust, Trusts, false)
 	checkEval(&p, r.Baseline)
 	if r.Text.URI != "" {
 		checkURI(&p, r.Text.URI)

@@ -26,7 +26,7 @@ func TestWhatNobodySaidIsFilledIn(t *testing.T) {
 	t.Parallel()
 	given(t).when(remember(as(alice))).then(Remembered{
 		Class:  Class{Type: Strategy, ContextType: Memory, Polarity: Positive, Media: MediaText},
-		Scopes: []Scope{alice.Scope()}, Owner: alice,
+		Scopes: []Scope{alice.Scope()}, Owner: alice, Source: Source{Trust: FromPerson},
 		Text: Text{
 			Content: "Read the manual first.",
 			URI:     "viking://user/alice/memories/skills/profile_001.md",
@@ -324,7 +324,9 @@ func TestAURIBelongsToOneLiveItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given(t, remembered(), Deleted{}).when(asked).then(asked.Knowledge)
+	begun := asked.Knowledge
+	begun.Source.Trust = FromPerson
+	given(t, remembered(), Deleted{}).when(asked).then(begun)
 }
 
 func TestOneNamesOnlyOwnersAndScopesThatOneIsOrBelongsTo(t *testing.T) {

@@ -18,6 +18,7 @@ type Revise struct {
 	MayBeEmpty bool       // the content
 	Confirm    bool       // also confirm the item
 	Until      time.Time  // of the confirmation; zero for no end
+	Trust      Trust      // of the changes, if they are less trusted than the caller
 }
 
 // Validate names every bad field at once.
@@ -59,8 +60,12 @@ func (c Revise) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	}
 	for _, fact := range facts {
 		switch f := fact.(type) {
+		case Revised:
+			err = c.approved(dc, k, k.Scopes, c.By.Trust(), c.Trust)
 		case Rescoped:
-			err = mayPublish(c.By, added(f.Scopes, k.Scopes), "")
+			if err = mayPublish(c.By, added(f.Scopes, k.Scopes), ""); err == nil {
+				err = c.approved(dc, k, added(f.Scopes, k.Scopes), c.By.Trust(), c.Trust, k.Trust())
+			}
 		case Transferred:
 			err = mayPublish(c.By, nil, f.Owner)
 		case Moved:
@@ -77,6 +82,16 @@ func (c Revise) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	}
 	confirmed, err := c.confirm(dc, k, "confirm_until", Confirmed{Until: c.Until, Reason: c.Reason}, now)
 	return append(facts, confirmed...), err
+}
+
+// approved refuses to say something in scopes that ask for approval of what comes from one of the classes. What is
+// proposed already may change.
+func (c Revise) approved(dc DecisionContext, k *Knowledge, scopes []Scope, classes ...Trust) error {
+	of := k.Type
+	if set(&of, c.Changes.Type); k.Status == IsProposed || len(scopes) == 0 || c.By.Trust() == "" {
+		return nil
+	}
+	return mustApprove(dc, k, scopes, of, classes...)
 }
 
 // agrees refuses a claimed visibility that contradicts the resulting scopes.
@@ -97,7 +112,7 @@ func (c Revise) agrees(k *Knowledge) error {
 func (c Revise) facts(k *Knowledge) []Fact {
 	var facts []Fact
 	if revised, changed := c.Changes.different(k); changed {
-		revised.Reason = c.Reason
+		revised.Reason, revised.Trust = c.Reason, k.lowered(c.By.Trust(), c.Trust)
 		facts = append(facts, revised)
 	}
 	if len(c.Scopes) > 0 && !SameScopes(c.Scopes, k.Scopes) {

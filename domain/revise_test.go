@@ -139,8 +139,9 @@ func TestOnlyTheOwnerAndAdminsRevise(t *testing.T) {
 	given(t, remembered()).when(change(as(eve))).refused(ErrNotFound)
 	given(t).when(change(as(alice))).refused(ErrNotFound)
 	given(t, remembered()).when(change(administrator())).then(Revised{Task: new("x")})
-	given(t, remembered()).when(change(service())).then(Revised{Task: new("x")})
-	given(t, remembered()).when(change(onBehalfOf(as(bot), alice))).then(Revised{Task: new("x")})
+	given(t, remembered()).when(change(service())).then(Revised{Task: new("x"), Reclassed: Reclassed{Trust: FromAgent}})
+	given(t, remembered()).when(change(onBehalfOf(as(bot), alice))).
+		then(Revised{Task: new("x"), Reclassed: Reclassed{Trust: FromPersonalAgent}})
 	given(t, remembered(), Transferred{Owner: project}).when(change(as(bob, project))).then(Revised{Task: new("x")})
 }
 

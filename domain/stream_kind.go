@@ -23,7 +23,7 @@ type StreamKind struct {
 // StreamKinds are all kinds of streams.
 var StreamKinds = []StreamKind{
 	KnowledgeStreams, SessionStreams, KeyStreams, TenantStreams, ErasureStreams, ProjectionStreams, ScrubbingStreams,
-	LearningStreams, VerificationStreams, ProposalStreams, SubscriptionStreams, ReceiptStreams,
+	LearningStreams, VerificationStreams, ProposalStreams, SubscriptionStreams, ReceiptStreams, ContainmentStreams,
 	MemberStreams(User), MemberStreams(Project), MemberStreams(Agent), MemberStreams(Team), MemberStreams(Org),
 }
 

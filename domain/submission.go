@@ -40,12 +40,13 @@ type Receipt struct {
 	Position  int64          // a read at this position or later includes the result
 	Replayed  bool           // the same request was made before, and this is its answer
 	Redacted  map[string]int // redactions in the texts of the command, by class; nil for none
-	Outcome   string         // "created", "revised", "recorded" or "unchanged"
+	Outcome   string         // one of the following
 }
 
 // The outcomes of a submission.
 const (
 	Created   = "created"   // the stream is new
+	Proposed  = "proposed"  // likewise, but only its author and stewards see it until it is accepted
 	Changed   = "revised"   // its revision grew
 	Recorded  = "recorded"  // something else was recorded, such as a vote
 	Unchanged = "unchanged" // nothing was recorded

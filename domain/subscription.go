@@ -10,7 +10,7 @@ import (
 
 // SubscribedEvents are the events that a subscription can follow, by the word for them, with the names of their facts.
 var SubscribedEvents = map[string][]string{
-	"remembered": {Remembered{}.Name()},
+	"remembered": {Remembered{}.Name(), Accepted{}.Name()},
 	"revised":    {Revised{}.Name(), Rescoped{}.Name(), Transferred{}.Name(), Moved{}.Name()},
 	"confirmed":  {Confirmed{}.Name()},
 	"stale":      {ReportedStale{}.Name()},
@@ -93,6 +93,9 @@ func (s Subscription) Names() (names []string) {
 	for _, word := range s.Events {
 		names = append(names, SubscribedEvents[word]...)
 	}
+	if s.Follows == "scope" { // its subscriber must know what is withheld
+		names = append(names, ContainmentApplied{}.Name())
+	}
 	return names
 }
 
@@ -137,8 +140,11 @@ func (s Subscription) Evolve(fact Fact, at EventMetadata) (State, error) {
 func (s Subscription) StateOwner() Entity { return s.Subscriber }
 
 // SubscribedItem is what p learns of an event about an item: everything, only that it happened, or nothing.
-// The readers of a deleted item learn that it was deleted, but not what it said.
+// The readers of a deleted item learn that it was deleted, but not what it said. Of a withheld item nobody learns.
 func (p Principal) SubscribedItem(k *Knowledge, deleted bool) (learns, everything bool) {
+	if k.Status.Withheld() {
+		return false, false
+	}
 	if p.MaySee(k) {
 		return true, true
 	}

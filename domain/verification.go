@@ -3,12 +3,13 @@ package domain
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
 
 var VerificationStreams = StreamKind{
-	Name: "verification", State: Verification{}, Form: 1, Facts: []Fact{PolicySet{}, PolicyRemoved{}},
+	Name: "verification", State: Verification{}, Form: 2, Facts: []Fact{PolicySet{}, PolicyRemoved{}},
 }
 
 // VerificationStream is the stream of the verification policies, one per tenant.
@@ -29,8 +30,9 @@ type Verification struct {
 type VerificationPolicy struct {
 	PolicyKey
 
-	EveryDays int       `json:"every_days"`
+	EveryDays int       `json:"every_days"`         // 0 if they are not verified
 	Verifier  Entity    `json:"verifier,omitempty"` // a user, an agent or a group; empty for none
+	Approve   []Trust   `json:"approve,omitempty"`  // what these classes write is proposed
 	SetAt     time.Time `json:"set_at"`
 }
 
@@ -68,7 +70,7 @@ func (k PolicyKey) specificity() (n int) {
 // shortest period. false if there is none.
 func (v Verification) For(scopes []Scope, of Type) (best VerificationPolicy, found bool) {
 	for _, p := range v.Policies {
-		if !p.matches(scopes, of) {
+		if p.EveryDays == 0 || !p.matches(scopes, of) {
 			continue
 		}
 		if !found || cmp.Or(best.specificity()-p.specificity(), p.EveryDays-best.EveryDays) < 0 {
@@ -89,7 +91,8 @@ func (v Verification) Evolve(fact Fact, at EventMetadata) (State, error) {
 	switch f := fact.(type) {
 	case PolicySet:
 		p := VerificationPolicy{
-			PolicyKey: PolicyKey{f.Scope, f.Type}, EveryDays: f.EveryDays, Verifier: f.Verifier, SetAt: at.RecordedAt,
+			PolicyKey: PolicyKey{f.Scope, f.Type}, EveryDays: f.EveryDays, Verifier: f.Verifier, Approve: f.Approve,
+			SetAt: at.RecordedAt,
 		}
 		i, found := v.place(p.PolicyKey)
 		if found {
@@ -178,6 +181,9 @@ func (a Assignment) Has(some ...Entity) bool {
 func (v Verification) Assign(
 	k *Knowledge, reads func(Entity, Scope) bool, deactivated func(Entity) bool, maintainers func(group Entity) []Entity,
 ) Assignment {
+	if k.Status == IsProposed {
+		deactivated, v = func(Entity) bool { return true }, Verification{} // its maintainers decide
+	}
 	if p, found := v.For(k.Scopes, k.Type); found && p.Verifier != "" && reads(p.Verifier, p.Scope) {
 		return Assignment{To: []Entity{p.Verifier}, Why: "verifier"}
 	}
@@ -252,23 +258,31 @@ func (c OfPolicy) check(p *Problems) {
 	oneOf(p, "type", c.Type, Types, false)
 }
 
-// SetPolicy asks to verify the items of a scope and a type every few days. It replaces the policy of the same key.
+// SetPolicy asks to verify the items of a scope and a type every few days, or for approval of what some classes write
+// there. Of the policy of the same key, what it does not name stays.
 type SetPolicy struct {
 	OfPolicy
-	EveryDays int
-	Verifier  Entity // empty for none
+	EveryDays int      // with Verifier; 0 to keep both
+	Verifier  Entity   // empty for none
+	Approve   *[]Trust // nil to keep it
 }
 
 // Validate names every bad field at once.
 func (c SetPolicy) Validate() error {
 	var p Problems
 	c.check(&p)
-	if c.EveryDays < 1 || c.EveryDays > MaxVerificationDays {
+	if (c.EveryDays != 0 || c.Verifier != "" || c.Approve == nil) &&
+		(c.EveryDays < 1 || c.EveryDays > MaxVerificationDays) {
 		p.Add("every_days", "must be 1 to %d", MaxVerificationDays)
 	}
 	if c.Verifier != "" {
 		checkEntity(&p, "verifier", c.Verifier)
 	}
+	ifSet(c.Approve, func(all []Trust) {
+		for i, t := range all {
+			oneOf(&p, fmt.Sprintf("approve[%d]", i), t, Trusts, true)
+		}
+	})
 	return p.Err()
 }
 
@@ -281,14 +295,37 @@ func (c SetPolicy) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	}
 	now := StateOf[Verification](dc, VerificationStream)
 	i, found := now.place(c.PolicyKey)
+	next := VerificationPolicy{}
+	if found {
+		next = now.Policies[i]
+	}
+	if c.EveryDays > 0 {
+		next.EveryDays, next.Verifier = c.EveryDays, c.Verifier
+	}
+	if c.Approve != nil {
+		next.Approve = nil
+		for _, t := range Trusts { // each once, in this order
+			if slices.Contains(*c.Approve, t) {
+				next.Approve = append(next.Approve, t)
+			}
+		}
+	}
+	empty := next.EveryDays == 0 && len(next.Approve) == 0
 	switch {
-	case found && now.Policies[i].EveryDays == c.EveryDays && now.Policies[i].Verifier == c.Verifier:
+	case !found && empty:
+		return nil, nil
+	case empty:
+		return []Fact{PolicyRemoved{Scope: c.Scope, Type: c.Type}}, nil
+	case found && next.EveryDays == now.Policies[i].EveryDays && next.Verifier == now.Policies[i].Verifier &&
+		slices.Equal(next.Approve, now.Policies[i].Approve):
 		return nil, nil
 	case !found && len(now.Policies) >= maxPolicies:
 		return nil, Refuse(ErrConflict, "there are %d policies, the most that a tenant may have", maxPolicies).
 			WithFix("remove one: annals policy remove SCOPE")
 	}
-	return []Fact{PolicySet{Scope: c.Scope, Type: c.Type, EveryDays: c.EveryDays, Verifier: c.Verifier}}, nil
+	return []Fact{PolicySet{
+		Scope: c.Scope, Type: c.Type, EveryDays: next.EveryDays, Verifier: next.Verifier, Approve: next.Approve,
+	}}, nil
 }
 
 // mayVerify refuses a verifier who could not read the scope, by the directory.

@@ -69,7 +69,14 @@ const (
 	IsSuperseded Status = "superseded"
 	IsDeleted    Status = "deleted"
 	IsErased     Status = "erased"
+
+	IsQuarantined Status = "quarantined" // withheld until a steward decides, since it may be harmful
+	IsProposed    Status = "proposed"    // withheld until a steward accepts it
 )
+
+// Withheld tells whether only stewards see items of this status, and the author of what is proposed: see
+// [Principal.MaySee].
+func (s Status) Withheld() bool { return s == IsQuarantined || s == IsProposed }
 
 // Verdict is a voter's judgement of an item after its use.
 type Verdict string
@@ -79,6 +86,12 @@ const (
 	Helpful Verdict = "helpful"
 	Harmful Verdict = "harmful"
 )
+
+// discounted begins the verdicts of votes that do not count; see [VotesDiscounted].
+const discounted = "discounted_"
+
+// counts tells whether a vote of this verdict counts.
+func (v Verdict) counts() bool { return v == Helpful || v == Harmful }
 
 // The values of each vocabulary, in the order of error messages.
 var (
@@ -90,7 +103,7 @@ var (
 	}
 	Polarities = []Polarity{Positive, Negative}
 	MediaTypes = []Media{MediaText, MediaImage, MediaVideo, MediaAudio, MediaBinary}
-	Statuses   = []Status{Active, IsSuperseded, IsDeleted, IsErased}
+	Statuses   = []Status{Active, IsSuperseded, IsDeleted, IsErased, IsQuarantined, IsProposed}
 	Verdicts   = []Verdict{Helpful, Harmful}
 )
 

@@ -64,6 +64,7 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	if err := b.streams.refresh(ctx, tx); err != nil {
 		return err
 	}
+	b.log.kept.recall(b)
 	b.ids.last = b.head.eventID
 	b.now = b.log.options.Clock().UTC().Truncate(time.Microsecond)
 	if b.now.Before(b.head.recordedAt) {
@@ -271,6 +272,8 @@ func (b *batch) record(c domain.Submission, records []Record) (domain.Receipt, e
 	receipt.Position = after.position
 	switch {
 	case len(records) == 0:
+	case before.version == 0 && isItem && b.stage.Knowledge(id).Status == domain.IsProposed:
+		receipt.Outcome = domain.Proposed
 	case before.version == 0:
 		receipt.Outcome = domain.Created
 	case after.revision > before.revision:

@@ -49,6 +49,7 @@ type Log struct {
 	committers sync.WaitGroup
 
 	background background.Worker
+	kept       keptStates
 	changes    sync.Map // commits that changed streams of a kind, as *atomic.Int64
 }
 

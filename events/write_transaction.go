@@ -114,6 +114,7 @@ func (l *Log) append(tenant string, commands []*command) error {
 	if err != nil {
 		return err
 	}
+	l.kept.note(b)
 	for name := range b.streams.changed {
 		l.changesOf(domain.KindOfStream(name)).Add(1)
 	}

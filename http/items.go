@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -245,7 +246,22 @@ func (s *Server) find(ctx context.Context, c *serve.Call, in *findInput) (*found
 	if err != nil {
 		return nil, err
 	}
-	return &found{ETag: serve.Etag(k.Revision), Body: s.give(c, k, feedback, 0)}, nil
+	body := s.give(c, k, feedback, 0)
+	if k.Status == domain.IsQuarantined {
+		body.Quarantined, err = s.quarantined(ctx, c, k.ID)
+	}
+	return &found{ETag: serve.Etag(k.Revision), Body: body}, err
+}
+
+// quarantined says why an item is withheld.
+func (s *Server) quarantined(ctx context.Context, c *serve.Call, id string) (*api.Withheld, error) {
+	history, err := s.log.Log.Stream(ctx, c.Principal.Tenant, domain.KnowledgeStream(id))
+	for _, e := range slices.Backward(history) {
+		if f, is := e.Fact.(domain.ItemQuarantined); is {
+			return &api.Withheld{Containment: f.Containment, Reason: f.Reason, Since: serve.Time(e.RecordedAt)}, nil
+		}
+	}
+	return nil, err
 }
 
 // findThen answers with an item as it was. Its present state decides whether the caller may see it.

@@ -37,7 +37,7 @@ func TestTheSeedsExampleIsRememberedAsItIs(t *testing.T) {
 			"content": "用户偏好使用 TypeScript 而非 JavaScript,注重类型安全",
 			"source":  Object{"agent_id": "general_assistant", "trace_id": "trace-xxx", "timestamp": "2026-03-03"},
 			"eval":    Object{"helpful": 5.0, "harmful": 0.0, "confidence": 0.9}, "stale": Object{"reporters": 0.0},
-			"context_type": "memory", "polarity": "positive", "media": "text", "status": "active",
+			"context_type": "memory", "polarity": "positive", "media": "text", "status": "active", "trust": "person",
 			"uri":      "viking://user/123/memories/preferences/profile_001.md",
 			"revision": 1.0, "version": 1.0, "position": 1.0,
 		}

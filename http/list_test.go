@@ -74,7 +74,7 @@ func TestEveryBadParameterIsNamedAtOnce(t *testing.T) {
 			"created_from: must be a time such as 2026-03-01T12:00:00Z, or a date",
 			"limit: must be a whole number from 1 to 500",
 			"type: must be one of user_profile, strategy, tool, usecase, definition, plan",
-			"status: must be one of active, superseded, deleted, erased",
+			"status: must be one of active, superseded, deleted, erased, quarantined, proposed",
 			"tag: must not contain NUL characters",
 			"owner: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID",
 			"scope: must be one of user:ID, agent:ID, project:ID, team:ID, org:ID, or public",

@@ -107,7 +107,7 @@ func (s *Server) rememberOne(
 	}
 	return &serve.Streamed{Body: func(to huma.Context) {
 		status := http.StatusOK
-		if receipt.Outcome == domain.Created {
+		if receipt.Outcome == domain.Created || receipt.Outcome == domain.Proposed {
 			status = http.StatusCreated
 			to.SetHeader("Location", "/v1/knowledge/"+receipt.Knowledge.ID)
 		}

@@ -125,6 +125,9 @@ func Servable(ctx context.Context, db *database.DB) error {
 	return err
 }
 
+// View is what a request of another package reads: see [catalogue.Catalogue.View].
+func (p *Knowledge) View(ctx context.Context) (catalogue.View, error) { return p.catalogue.View(ctx) }
+
 // Policy returns [Catalogue.Policy].
 func (p *Knowledge) Policy() domain.ConfidencePolicy { return p.catalogue.Policy() }
 

@@ -34,11 +34,13 @@ paths() {
 		cmd/annals/testdata/engines/verification.txtar ;;
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
+	contain) echo projections/contain http/contain cmd/annals/serve/contain.go cmd/annals/operate/contain.go \
+		cmd/annals/testdata/engines/contain.txtar ;;
 	documents) echo http/document cmd/annals/serve/documents.go http/viking/document_test.go ;;
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts contain"
 
 # without deletes parts from a copy, and vets the rest.
 without() {

@@ -65,6 +65,7 @@ type grammar struct {
 	Quarantine operate.QuarantineCommands    `cmd:"" group:"run"`
 	Doctor     operate.DoctorCommand         `cmd:"" group:"run"`
 	Support    operate.SupportCommand        `cmd:"" group:"run"`
+	Contain    operate.ContainCommands       `cmd:"" group:"run"` // part: contain
 	Hold       operate.HoldCommand           `cmd:"" group:"run"`
 	Release    operate.ReleaseCommand        `cmd:"" group:"run"`
 	Key        operate.KeyCommands           `cmd:"" group:"run"`

@@ -55,6 +55,7 @@ var alwaysBoth = []string{
 //	ask [-until TEXT] METHOD PATH [BODY]  sends a request to the server; with ! it must be refused; with -until again
 //	                           and again until the answer has the text in it
 //	race N METHOD PATH BODY    sends N requests at the same time, of which one must succeed
+//	noted NAME EXPRESSION      lets NAME be what the first group of an expression finds in what was printed
 //	receiving                  starts a receiver of webhooks, and lets RECEIVER be its URL
 //	answering STATUS           lets it answer like this; with 0 it gives no answer
 //	subscribed                 lets SUBSCRIPTION be what was made last, and tells the receiver, if any, the secret
@@ -128,7 +129,7 @@ func TestScripts(t *testing.T) {
 				"many": many, "occupied": occupied, "locked": locked, "schema": schema, "behind": behind, "statement": statement,
 				"phase": phase, "gauge": gauge,
 				"until": until, "free-port": freePort, "detour": detour, "cut": cut, "mend": mend,
-				"seal": seal, "filled": filled, "same": same, "save": save, "keep": keep, "humble": humble,
+				"seal": seal, "filled": filled, "same": same, "save": save, "keep": keep, "noted": noted, "humble": humble,
 				"host": host, "crowd": crowd, "leave": leave, "ask": ask, "race": race,
 				"receiving": receiving, "answering": answering, "subscribed": subscribed, "received": received,
 				"following": following, "followed": followed,

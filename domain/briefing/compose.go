@@ -156,13 +156,9 @@ func (t *telling) String() string {
 	return out.String()
 }
 
-// bullet is the text of an item, with its warnings, and the URI for reading on or voting.
+// bullet is the text of an item, with its warnings, and the URI for reading on or voting. A text from outside stands
+// below them as a quotation, so that it cannot add to them.
 func (p picked) bullet(shown string) string {
-	fenced := strings.Count(shown, "```")%2 == 1
-	shown = strings.ReplaceAll(shown, "\n", "\n  ")
-	if fenced { // the fence of a block that was cut must be closed
-		shown += "\n  ```"
-	}
 	var before, after string
 	if p.whose != "" {
 		before = "[" + string(p.whose) + "] "
@@ -184,13 +180,19 @@ func (p picked) bullet(shown string) string {
 	if len(marks) > 0 {
 		after = " (" + strings.TrimPrefix(strings.Join(marks, "; "), "contested: ") + ")"
 	}
-	if uri := p.Knowledge.Text.URI; uri != "" {
-		after += " <" + uri + ">"
+	if k.Text.URI != "" {
+		after += " " + reference(k)
 	}
+	against := ""
 	for _, other := range p.against {
-		after += "\n  - but another item says: " + other
+		against += "\n  - but another item says: " + other
 	}
-	if strings.HasSuffix(shown, "```") && after != "" {
+	if p.outside() {
+		return before + text.Outside + after + "\n  > " + strings.ReplaceAll(shown, "\n", "\n  > ") + against
+	}
+	shown, after = strings.ReplaceAll(shown, "\n", "\n  "), after+against
+	if last := strings.TrimSpace(shown[strings.LastIndex(shown, "\n")+1:]); after != "" &&
+		(strings.HasPrefix(last, "```") || strings.HasPrefix(last, "~~~")) {
 		after = "\n " + after
 	}
 	return before + shown + after
@@ -215,7 +217,7 @@ func hints(all []picked, maxTokens int) string {
 				continue
 			}
 			first[part.aspect] = true
-			if longer := out + part.label + item.line + "\n"; text.Tokens(longer) <= maxTokens {
+			if longer := out + part.label + item.marked(oneLine(item.line)) + "\n"; text.Tokens(longer) <= maxTokens {
 				out = longer
 			}
 		}

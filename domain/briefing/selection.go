@@ -121,10 +121,23 @@ func (s *selection) pick(found domain.Found) picked {
 	for _, id := range k.DisputedBy[:min(len(k.DisputedBy), mostAgainst)] {
 		if other := s.others[id]; other != nil {
 			opponent := picked{Briefed: domain.Briefed{Found: domain.Found{Knowledge: other}}}
-			next.against = append(next.against, opponent.titled(abstractOf(other, 40))+" <"+other.Text.URI+">")
+			next.against = append(next.against, opponent.marked(opponent.titled(abstractOf(other, 40)))+" "+reference(other))
 		}
 	}
 	return next
+}
+
+// marked is a line about the item, with a mark if it is from outside.
+func (p picked) marked(line string) string {
+	if p.outside() {
+		return text.Outside + " " + line
+	}
+	return line
+}
+
+// reference is the URI for reading on or voting.
+func reference(k *domain.Knowledge) string {
+	return "<" + strings.ReplaceAll(text.ForPrompt(k.Text.URI), ">", "%3E") + ">"
 }
 
 func (s *selection) most(aspect domain.Aspect, profile bool) int {
@@ -152,18 +165,21 @@ func abstractOf(k *domain.Knowledge, tokens int) string {
 	return text.Abstract(whole, tokens)
 }
 
-// titled puts the task of an item before its text, unless the text names it.
+// titled puts the task of an item before its text, unless the text names it, in a form that is harmless in a prompt.
 func (p picked) titled(shown string) string {
 	task := text.Abstract(p.Knowledge.Text.Task, titled)
 	if task == "" || strings.Contains(normal(oneLine(shown)), normal(strings.TrimSuffix(task, "…"))) {
-		return shown
+		return text.ForPrompt(shown)
 	}
 	between := ": "
 	if strings.Contains(shown, "\n") {
 		between = ":\n"
 	}
-	return strings.TrimRight(task, ".。:：") + between + shown
+	return text.ForPrompt(strings.TrimRight(task, ".。:：") + between + shown)
 }
+
+// outside tells whether the text is from outside.
+func (p picked) outside() bool { return p.Knowledge.Trust() == domain.FromOutside }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

@@ -72,6 +72,16 @@ func samples() []sample {
 		{1, domain.Superseded{By: "k2", Reason: "the new one is better"}},
 		{1, domain.Deleted{Reason: "wrong"}},
 		{1, domain.Restored{Reason: "was right after all"}},
+		{1, domain.Accepted{By: "user:bo", Reason: "checked"}},
+		{1, domain.ItemQuarantined{Containment: "c-1", Was: domain.Active, Reason: "poisoned"}},
+		{1, domain.Readmitted{Containment: "c-1", Status: domain.Active, Reason: "a false alarm"}},
+		{1, domain.VotesDiscounted{Containment: "c-1", Votes: []string{"0195a000-0000-7000-8000-000000000003"}}},
+		{1, domain.VotesRecounted{Containment: "c-1", Votes: []string{"0195a000-0000-7000-8000-000000000003"}}},
+		{1, domain.ContainmentApplied{
+			Items: 3, Votes: 2, Revived: 1, Scopes: []domain.ContainedScope{{Scope: "team:pay", Items: 3}}, Named: []string{"k1"},
+			Actor: "agent:coder", Session: "user:mia/s1", Since: noon, Source: "wiki", Reason: "poisoned",
+		}},
+		{1, domain.ContainmentUndone{Reason: "a false alarm"}},
 		{1, domain.Held{ReasonCode: "litigation", Ticket: "LEGAL-7"}},
 		{1, domain.Released{ReasonCode: "settled", Ticket: "LEGAL-7"}},
 		{1, domain.Erased{

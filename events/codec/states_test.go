@@ -56,7 +56,12 @@ func stateSamples() map[string]domain.State {
 			Item: "k1", Events: []string{"remembered"}, Webhook: true, CreatedAt: noon, After: 7, PausedAt: noon,
 			EndedAt: noon.Add(time.Hour), RotatedAt: noon.Add(time.Minute), Cause: domain.CauseAsked,
 		},
-		"receipts":   domain.Sealing{Last: 12, At: noon},
+		"receipts": domain.Sealing{Last: 12, At: noon},
+
+		"containment": domain.Containment{
+			By: "user:olga", At: noon, Position: 7, Items: 3, Votes: 2, Revived: 1, UndoneBy: "user:olga",
+			UndoneAt: noon.Add(time.Hour),
+		},
 		"projection": domain.Projection{Version: 3, Stage: domain.StageSwitched, Active: 3, Kept: []int{1, 2}},
 	}
 }

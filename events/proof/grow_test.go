@@ -68,7 +68,7 @@ func TestATreeGrowsWithItsLogAsRFC6962SaysIt(t *testing.T) {
 		for position := int64(1); position < w.head(); position += 37 {
 			record := must(w.log.Reader.Records(t.Context(), "default", position-1, 1))(t)
 			entry := must(w.prover.Entry(t.Context(), "default", record[0].EventID))(t)
-			got, err := w.prover.Inclusion(t.Context(), "default", entry)
+			got, err := w.prover.Inclusion(t.Context(), "default", entry, false)
 			if err != nil || got.Position != position {
 				t.Fatalf("position %d: got %+v, %v", position, got, err)
 			}

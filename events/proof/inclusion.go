@@ -1,9 +1,7 @@
 package proof
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -32,9 +30,9 @@ type Certificate struct {
 	} `json:"checkpoint"`
 }
 
-// Check verifies a certificate with a public key. The error says what is wrong with it.
-func (c Certificate) Check(key string) (domain.Checkpoint, error) {
-	checkpoint, err := Open(c.Checkpoint.Note, key)
+// Check verifies a certificate with public keys. The error says what is wrong with it.
+func (c Certificate) Check(keys ...string) (domain.Checkpoint, error) {
+	checkpoint, err := Open(c.Checkpoint.Note, keys...)
 	if err != nil {
 		return checkpoint, err
 	}
@@ -71,9 +69,13 @@ func (c Certificate) matches(hash []byte) error {
 		return errors.New("the record cannot be read")
 	}
 	var one chunk
+	s.hash = field{bytes: hash, present: true}
 	one.add(&s)
-	if sum := sha256.Sum256(one.of(one.records[0].canonical)); !bytes.Equal(sum[:], hash) {
+	switch one.examine(); one.records[0].kind {
+	case Hash:
 		return errors.New("the record is another than the one with this hash")
+	case Text:
+		return errors.New(one.records[0].fault)
 	}
 	for _, claim := range []struct{ name, outside, inside string }{
 		{"event_id", c.EventID, c.Record.EventID},
@@ -104,18 +106,22 @@ func (c Certificate) repeats(signed domain.Checkpoint) error {
 	return nil
 }
 
-// Says describes the record: what happened, to what, who did it and when, and its plain fields as JSON. It is empty
-// if the certificate has no record. It is only as reliable as the result of [Certificate.Check].
-func (c Certificate) Says() (what, data string) {
+// Says describes the record: what happened, to what, who did it and when, and its fields as JSON, with those of its
+// text on a line of their own. It is empty if the certificate has no record. It is only as reliable as the result of
+// [Certificate.Check].
+func (c Certificate) Says() (what, fields string) {
 	r := c.Record
 	if r == nil {
 		return "", ""
+	}
+	if fields = r.Data; r.Text != nil {
+		fields += "\n" + *r.Text
 	}
 	by := r.Actor
 	if r.OnBehalfOf != nil {
 		by += " for " + *r.OnBehalfOf
 	}
-	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), r.Data
+	return fmt.Sprintf("%s of %s by %s at %s", r.Name, r.Stream, by, r.RecordedAt), fields
 }
 
 func hashesOf(texts []string) ([]tlog.Hash, error) {

@@ -99,7 +99,10 @@ func (p *Prover) Entry(ctx context.Context, tenant, eventID string) (domain.Entr
 
 // Inclusion proves that an event is in the log that the newest checkpoint describes. It first adds the event to the
 // tree if necessary. Of a rewritten event it proves the leaf that was signed, so that a verifier sees the difference.
-func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error) {
+// With text, the record has its text, if it was not destroyed, and the salt.
+func (p *Prover) Inclusion(
+	ctx context.Context, tenant string, entry domain.Entry, text bool,
+) (domain.Inclusion, error) {
 	c, err := p.sign(ctx, tenant, entry.Position)
 	if err != nil {
 		return domain.Inclusion{}, err
@@ -113,7 +116,7 @@ func (p *Prover) Inclusion(ctx context.Context, tenant string, entry domain.Entr
 	if err != nil {
 		return domain.Inclusion{}, failed("prove an event", err)
 	}
-	record, err := p.record(ctx, tenant, entry.Position)
+	record, err := p.record(ctx, tenant, entry.Position, text)
 	if err != nil {
 		return domain.Inclusion{}, failed("read an event", err)
 	}
@@ -135,14 +138,14 @@ func signedLeaf(
 	return domain.Digest(leaves[0]), nil
 }
 
-// record is an event as an export has it, without its text.
-func (p *Prover) record(ctx context.Context, tenant string, position int64) (encoded []byte, err error) {
+// record is an event as an export has it, with or without its text.
+func (p *Prover) record(ctx context.Context, tenant string, position int64, text bool) (encoded []byte, err error) {
 	var s stored
 	err = database.ForEach(ctx, p.db, func(rows *sql.Rows) error {
 		if err := rows.Scan(s.targets()...); err != nil {
 			return err
 		}
-		encoded, err = json.Marshal(lineOf(&s, false))
+		encoded, err = json.Marshal(lineOf(&s, text))
 		return err
 	}, selectRecords, tenant, position-1, 1)
 	return encoded, err

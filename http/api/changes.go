@@ -7,7 +7,7 @@ import (
 // BulkAnswer is the result of one record of a bulk request, in their order.
 type BulkAnswer struct {
 	ID       string         `json:"id,omitempty" doc:"Of the item; missing if the record did not tell and nothing was remembered."`
-	Status   string         `json:"status" enum:"created,unchanged,revised,recorded,error" doc:"recorded: a vote, a report or a confirmation."`
+	Status   string         `json:"status" enum:"created,proposed,unchanged,revised,recorded,error" doc:"recorded: a vote, a report or a confirmation. proposed: new, and waiting for a steward."`
 	Revision int64          `json:"revision,omitempty"`
 	Receipt  []KeptVersion  `json:"receipt,omitempty" doc:"What to keep in order to ask for proof; missing if nothing was recorded."`
 	Redacted map[string]int `json:"redacted,omitempty" doc:"What was taken out of its texts before they were recorded, by class."`
@@ -41,7 +41,7 @@ type Fingerprints struct {
 // Fingerprint stands for the texts of an item, without them.
 type Fingerprint struct {
 	ID          string   `json:"id"`
-	Status      string   `json:"status" enum:"active,superseded,deleted,erased"`
+	Status      string   `json:"status" enum:"active,superseded,deleted,erased,quarantined,proposed"`
 	Revision    int64    `json:"revision"`
 	Fingerprint string   `json:"fingerprint,omitempty" doc:"Of what an item says and is: texts, tags, meta, type, context_type, category, polarity and media. Missing, like what follows, if it is forgotten or erased."`
 	Scopes      []string `json:"scopes,omitempty"`

@@ -80,8 +80,8 @@ var plainMarkdown = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "|", `\|`, "&", `\&`,
 )
 
-//go:embed digest.md.tmpl digest.html.tmpl
-var digestFiles embed.FS
+//go:embed digest.md.tmpl digest.html.tmpl known.html.tmpl
+var pageFiles embed.FS
 
 // digestInChinese are the texts of a digest in Chinese by the English ones.
 var digestInChinese = map[string]string{
@@ -91,12 +91,12 @@ var digestInChinese = map[string]string{
 	"contradicts": "矛盾于", "now": "现为", ", ": "，",
 }
 
-// inLanguage are what the templates of digests call.
-func inLanguage(language string) map[string]any {
+// inLanguage are what the templates of digests and reports call, with their texts in Chinese.
+func inLanguage(language string, chinese map[string]string) map[string]any {
 	return map[string]any{
 		"t": func(text string, values ...any) string {
 			if language == "zh" {
-				text = cmp.Or(digestInChinese[text], text)
+				text = cmp.Or(chinese[text], text)
 			}
 			if len(values) == 0 {
 				return text
@@ -111,19 +111,19 @@ func inLanguage(language string) map[string]any {
 
 // Markdown is the digest as a Markdown document in a language: en or zh.
 func (d Digest) Markdown(language string) string {
-	return written(texttemplate.Must(texttemplate.New("digest.md.tmpl").Funcs(inLanguage(language)).
-		ParseFS(digestFiles, "digest.md.tmpl")), d)
+	return written(texttemplate.Must(texttemplate.New("digest.md.tmpl").Funcs(inLanguage(language, digestInChinese)).
+		ParseFS(pageFiles, "digest.md.tmpl")), d)
 }
 
 // HTML is the digest as an HTML document in a language: en or zh.
 func (d Digest) HTML(language string) string {
-	return written(template.Must(template.New("digest.html.tmpl").Funcs(inLanguage(language)).
-		ParseFS(digestFiles, "digest.html.tmpl")), d)
+	return written(template.Must(template.New("digest.html.tmpl").Funcs(inLanguage(language, digestInChinese)).
+		ParseFS(pageFiles, "digest.html.tmpl")), d)
 }
 
-func written(t interface{ Execute(io.Writer, any) error }, d Digest) string {
+func written(t interface{ Execute(io.Writer, any) error }, data any) string {
 	var out bytes.Buffer
-	if err := t.Execute(&out, d); err != nil {
+	if err := t.Execute(&out, data); err != nil {
 		panic(err) // the template is in the program
 	}
 	return out.String()

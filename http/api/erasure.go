@@ -17,7 +17,7 @@ type LineageEntry struct {
 	Relation string `json:"relation" enum:"derived_from,derives,superseded_by,supersedes" doc:"What it is to what of names: derived_from is made from that, derives is what that was made from, supersedes took its place."`
 	Of       string `json:"of" doc:"The item through which it is related."`
 	Owner    string `json:"owner,omitempty"`
-	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased"`
+	Status   string `json:"status,omitempty" enum:"active,superseded,deleted,erased,quarantined,proposed"`
 }
 
 // Lineage are the items that an item was made from, and those that were made from it.

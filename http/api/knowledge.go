@@ -25,6 +25,7 @@ type Knowledge struct {
 	Meta        json.RawMessage `json:"meta,omitempty" doc:"A free object, at most 16 KiB."`
 	URI         string          `json:"uri,omitempty" pattern:"^viking://" doc:"Where it lies; derived if left out. Unique among live items."`
 	Source      *Source         `json:"source,omitempty"`
+	Trust       string          `json:"trust,omitempty" enum:"person,personal_agent,agent,import,outside" doc:"Who brought the text, the most trusted first: a person, an agent for a user, an agent, an import, a text from outside. The least trusted of what it came from counts; in a request, it can only lower that."`
 	Eval        *Eval           `json:"eval,omitempty"`
 	OccurredAt  *time.Time      `json:"occurred_at,omitempty" doc:"When it became true in the world."`
 	CausationID string          `json:"causation_id,omitempty" writeOnly:"true" maxLength:"128" example:"file:knowledge.ndjson:7" doc:"What caused it: an event's id, or a word of your own. Recorded with the event, as from the header Annals-Causation-Id, which says it of all that a request remembers."`
@@ -38,7 +39,8 @@ type Knowledge struct {
 	ConfirmationExpired bool       `json:"confirmation_expired,omitempty" readOnly:"true" doc:"It has: reports of staleness from before the confirmation count again."`
 	Verified            *Verified  `json:"verified,omitempty" readOnly:"true" doc:"Missing if it was never confirmed and no verification policy is about it. Not in as-of reads."`
 	DisputedBy          []string   `json:"disputed_by,omitempty" readOnly:"true" maxItems:"10" doc:"The ids of items that it contradicts, according to open proposals that you may see. Not in as-of reads."`
-	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased" doc:"Only active items can be remembered."`
+	Status              string     `json:"status,omitempty" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"Only active items can be remembered. Only stewards see quarantined and proposed ones, and an author what they proposed."`
+	Quarantined         *Withheld  `json:"quarantined,omitempty" readOnly:"true" doc:"Why a quarantined item is withheld. Only of a single item."`
 	SupersededBy        string     `json:"superseded_by,omitempty" readOnly:"true" doc:"The id of the item that took its place."`
 	Relations           []Related  `json:"relations,omitempty" readOnly:"true" doc:"Other items that it has to do with."`
 	Held                bool       `json:"held,omitempty" readOnly:"true" doc:"Under legal hold."`
@@ -54,6 +56,13 @@ type Knowledge struct {
 	Receipt string `json:"receipt,omitempty" readOnly:"true" doc:"In the answer to reading one item: the id of the receipt of this answer, if one is kept."`
 
 	Redacted map[string]int `json:"redacted,omitempty" readOnly:"true" doc:"In the answer to a write: what was taken out of its texts before they were recorded, by class."`
+}
+
+// Withheld says why only stewards see an item.
+type Withheld struct {
+	Containment string     `json:"containment,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	Since       *time.Time `json:"since,omitempty"`
 }
 
 // Filter narrows a search to some items.

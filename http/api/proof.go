@@ -24,7 +24,7 @@ type Inclusion struct {
 	Position   int64           `json:"position" doc:"In the log; the leaf's number is one less."`
 	Hash       string          `json:"hash" doc:"Of the record, in hexadecimal: the leaf's data are its 32 bytes."`
 	Leaf       string          `json:"leaf,omitempty" doc:"The leaf that was signed, in base64, if it is not that of hash: then the event was rewritten, with its hash, and the path proves what it was."`
-	Record     json.RawMessage `json:"record" doc:"All that is hashed, as a line of an export without its text."`
+	Record     json.RawMessage `json:"record" doc:"All that is hashed, as a line of an export. In a report, for auditors and admins, with its text."`
 	Path       []string        `json:"path" doc:"Hashes in base64, from the leaf's neighbour upwards."`
 	Checkpoint Checkpoint      `json:"checkpoint"`
 }

@@ -10,7 +10,7 @@ type ItemStanding struct {
 	Task       string     `json:"task,omitempty"`
 	Owner      string     `json:"owner"`
 	Scopes     []string   `json:"scopes" nullable:"false"`
-	Status     string     `json:"status" enum:"active,superseded,deleted,erased"`
+	Status     string     `json:"status" enum:"active,superseded,deleted,erased,quarantined,proposed"`
 	Count      int        `json:"count" doc:"What it is ranked by: votes against it, reports of staleness, or how often its confidence fell, in the time that was asked about."`
 	Last       *time.Time `json:"last,omitempty" doc:"The newest of them."`
 	Before     *float64   `json:"before,omitempty" doc:"Of what falls: the confidence when the time began."`

@@ -136,6 +136,8 @@ func pages() map[string]route {
 		"POST " + Root + "k/{id}/act/erase": {"plan", planItem},
 
 		"GET " + Root + "reports":            {"reports", listReports},
+		"GET " + Root + "reports/known":      {"knownday", showKnownDay},
+		"GET " + Root + "reports/known/file": {"knownday", downloadKnownDay},
 		"GET " + Root + "reports/{name}":     {"report", readReport},
 		"GET " + Root + "reports/{name}/csv": {"report", exportReport},
 

@@ -30,6 +30,7 @@ func TestRefusalsAreInChineseOnChinesePages(t *testing.T) {
 			"/console/knowledge?min_confidence=7&status=z&sort=bad&stale=maybe&order=up", "/console/log?from=never&name=foo&stream=bad",
 			"/console/log/nope", "/console/k/nope", "/console/sessions/nope", "/console/resources?uri=http://x", "/console/privacy/nope",
 			"/console/scopes/digest?scope=pay&since=never&until=no", "/console/review?queue=bad", "/console/nope",
+			"/console/reports/known?about=x&on=2999-01-01&zone=Mars", "/console/reports/known?about=x&on=2001-01-01", "/console/reports/known?on=never",
 		} {
 			r := servertest.Request[string](t, http.MethodGet, w.url+path, nil)
 			r.Header.Set("Accept-Language", "zh")

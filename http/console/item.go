@@ -178,6 +178,8 @@ func (p *page) Done() string {
 func formsDone() []act {
 	return []act{
 		{Name: "tenant", Done: "The tenant is created."},
+		{Name: "accept", Done: "It is accepted. Its readers see it from now on."},
+		{Name: "decline", Done: "It is declined."},
 		{Name: "remember", Done: "It is remembered."},
 		{Name: "erasure", Done: "The erasure is ordered."},
 		{Name: "extract", Done: "The failed extractions are tried again."},

@@ -110,7 +110,7 @@ func (l *ledger) proven(record events.Record) domain.Inclusion {
 	l.t.Helper()
 	return must(l.prover.Inclusion(l.t.Context(), record.Tenant, domain.Entry{
 		EventID: record.EventID, Stream: record.Stream, Position: record.Position, Hash: record.Hash,
-	}))(l.t)
+	}, false))(l.t)
 }
 
 // checkpoint is the signed checkpoint of the first size events.

@@ -32,6 +32,10 @@ func reports() []report {
 	actor := field{Name: "actor", Label: "Actor"}
 	return []report{
 		{
+			Name: "known", Title: "What was known on a day", // it has a page of its own
+			Explain: "The items about a subject as they were, who could read them, what came later, and a file with the proof.",
+		},
+		{
 			Name: "actor", Title: "What an actor did", Needs: "actor", Columns: eventColumns(),
 			Explain: "Everything that an entity did, or that was done on its behalf, oldest first.",
 			Fields:  []field{actor, from, to},

@@ -208,7 +208,13 @@ func doReview(p *page) (any, error) {
 		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
 	}
 	switch act {
-	case "restore", "unmerge":
+	case "restore", "unmerge", "decline":
+	case "accept":
+		accepted := api.Acceptance{Reason: form.Get("reason")}
+		if content := unixLines(form.Get("content")); content != "" {
+			accepted.Content = &content
+		}
+		request.Body = accepted
 	case "confirm":
 		until := inDays(p, 90)
 		request.Body = api.Confirmation{Reason: form.Get("reason"), Until: &until}

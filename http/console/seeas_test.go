@@ -18,7 +18,7 @@ func TestSeeAsShowsWhatAnAgentWouldGet(t *testing.T) {
 		if status != http.StatusOK {
 			t.Fatalf("%d\n%s", status, page)
 		}
-		containsAll(t, page, "&lt;i&gt;make", "tokens", `href="/console/k/deploy"`, "user:mia")
+		containsAll(t, page, "&lt; i&gt;make", "tokens", `href="/console/k/deploy"`, "user:mia")
 		w.named("user:mia", "Mia Chen")
 		_, page = w.ask("/console/see-as?stage=query&said=how+to+deploy+the+shop&user=mia+chen")
 		containsAll(t, page, `href="/console/k/deploy"`, `name="user" value="user:mia"`)

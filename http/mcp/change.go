@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -47,6 +48,9 @@ func changedOf(r client.Receipt) changed {
 
 func (c changed) says(what string) string {
 	text := what + " " + c.URI
+	if c.Outcome == domain.Proposed { // later, if at all
+		c.SeenBy = ""
+	}
 	if c.SeenBy != "" {
 		text += "; seen by " + c.SeenBy
 	}
@@ -105,7 +109,11 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 		return nil, "", err
 	}
 	c, what := changedOf(done), "Remembered"
-	if c.Outcome != domain.Created {
+	switch c.Outcome {
+	case domain.Created:
+	case domain.Proposed:
+		return c, c.says(proposed), nil
+	default:
 		what = "Known already:"
 	}
 	if c.Outcome == domain.Recorded {
@@ -114,8 +122,10 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 	return c, c.says(what), nil
 }
 
+const proposed = "Proposed, and unseen by others until a steward accepts it:"
+
 // outcomes are the words for the outcomes of saving.
-var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in"}
+var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in", "proposed": proposed}
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k, err := in.knowledge()
@@ -220,8 +230,17 @@ func find(ctx context.Context, api *client.Client, named string) (client.Knowled
 	if err != nil {
 		return client.Knowledge{}, err
 	}
-	return api.Knowledge(ctx, id)
+	k, err := api.Knowledge(ctx, id)
+	if err == nil && k.Quarantined != nil {
+		return client.Knowledge{}, errQuarantined
+	}
+	return k, err
 }
+
+// errQuarantined keeps an agent from what its steward may read.
+var errQuarantined = &client.Error{Problem: api.Problem{
+	Status: http.StatusNotFound, Detail: "the item is quarantined: a steward reads it with annals get, and decides",
+}}
 
 // lastAt is the item that had a URI last, if the caller may see it.
 func lastAt(ctx context.Context, api *client.Client, uri string) (client.Knowledge, bool) {

@@ -44,6 +44,7 @@ type hit struct {
 	SupersededBy        string  `json:"superseded_by,omitempty"`
 
 	DisputedBy []string   `json:"disputed_by,omitempty"` // ids of items that it contradicts
+	Trust      string     `json:"trust,omitempty"`       // who brought it
 	Copies     int        `json:"copies,omitempty"`      // other items that say exactly the same
 	OccurredAt *time.Time `json:"occurred_at,omitempty"` // when it became true
 
@@ -114,7 +115,7 @@ func hitOf(h client.Hit, query string) hit {
 		URI: k.URI, ID: k.ID, Abstract: abstract, Score: h.Score, Band: h.Band, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
-		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Verified: k.Verified, DisputedBy: s.DisputedBy,
+		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Trust: k.Trust, Verified: k.Verified, DisputedBy: s.DisputedBy,
 		Copies: h.Copies, OccurredAt: k.OccurredAt, marks: marks,
 	}
 }
@@ -206,10 +207,13 @@ func (r retrieved) String() string {
 		if h.Avoid {
 			pitfall = "[pitfall] "
 		}
+		if h.Trust == string(domain.FromOutside) {
+			pitfall += text.Outside + " "
+		}
 		if len(h.marks) > 0 {
 			doubt = " (" + strings.Join(h.marks, "; ") + ")"
 		}
-		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s%s\n   uri: %s\n", i+1, h.Score, pitfall, oneLine(h.Abstract), doubt, h.URI)
+		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s%s\n   uri: %s\n", i+1, h.Score, pitfall, oneLine(text.ForPrompt(h.Abstract)), doubt, text.ForPrompt(h.URI))
 	}
 	return out.String()
 }

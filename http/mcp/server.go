@@ -109,7 +109,7 @@ var forwardedHeaders = []string{
 	"User-Agent",
 }
 
-// api makes requests as the caller of a tool, from its host.
+// api makes requests as the caller of a tool, from its host. They are of an agent's session, whoever has the key.
 func (s *Server) api(request sdk.Request) *client.Client {
 	header := http.Header{}
 	if extra := request.GetExtra(); extra != nil {
@@ -119,9 +119,12 @@ func (s *Server) api(request sdk.Request) *client.Client {
 			}
 		}
 	}
-	asking, is := request.(interface{ ClientInfo() *sdk.Implementation })
-	if is && asking.ClientInfo() != nil && header.Get("Annals-Host") == "" {
-		header.Set("Annals-Host", hostOf(*asking.ClientInfo()))
+	if header.Get("Annals-Host") == "" {
+		header.Set("Annals-Host", "mcp")
+		asking, is := request.(interface{ ClientInfo() *sdk.Implementation })
+		if is && asking.ClientInfo() != nil {
+			header.Set("Annals-Host", cmp.Or(hostOf(*asking.ClientInfo()), "mcp"))
+		}
 	}
 	return s.cfg.API.With(header)
 }

@@ -37,11 +37,11 @@ func (r PolicyRoom) Routes(a *serve.API, _ visible.Events) {
 		OperationID: "list-policies", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the verification policies",
 		Description: "The most specific policy of an item counts: of its scope and type, of its scope, of its type, of " +
-			"all. Of several that are as specific, the shortest period counts.",
+			"all. Of several that are as specific, the shortest period counts. Approval is asked for by each policy that is about an item.",
 	}, s.list)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "set-policy", Method: http.MethodPut, Path: path + "/{scope}", Tags: tags,
-		Summary:     "Set how often the items of a scope are verified, and by whom",
+		Summary:     "Set how often the items of a scope are verified, and by whom, and what needs approval",
 		Description: "For admins, and for the maintainers of the group that the scope names.",
 		RequestBody: serve.JSONBody[api.NewPolicy](s.api, true),
 		Errors:      serve.BodyErrors,
@@ -52,6 +52,7 @@ func (r PolicyRoom) Routes(a *serve.API, _ visible.Events) {
 		Description: "For admins, and for the maintainers of the group that the scope names.",
 		Errors:      []int{http.StatusBadRequest, http.StatusNotFound},
 	}, s.remove)
+	approvalRoutes(s.api, tags)
 }
 
 type policyInput struct {
@@ -78,7 +79,7 @@ func (s policies) list(ctx context.Context, c *serve.Call, _ *struct{}) (api.Ver
 	for _, p := range all.Policies {
 		shown := api.VerificationPolicy{
 			Scope: string(p.Scope), Type: string(p.Type), EveryDays: p.EveryDays, Verifier: string(p.Verifier),
-			SetAt: serve.Time(p.SetAt),
+			Approve: serve.Strings(p.Approve), SetAt: serve.Time(p.SetAt),
 		}
 		if shown.Scope == "" {
 			shown.Scope = allScopes
@@ -94,6 +95,9 @@ func (s policies) set(ctx context.Context, c *serve.Call, in *policyInput) (*pol
 		return nil, err
 	}
 	command := domain.SetPolicy{OfPolicy: in.of(c), EveryDays: body.EveryDays, Verifier: domain.Entity(body.Verifier)}
+	if body.Approve != nil {
+		command.Approve = new(serve.FromStrings[domain.Trust](*body.Approve))
+	}
 	return s.change(ctx, c, command)
 }
 

@@ -33,7 +33,7 @@ type Prover interface {
 	// Entry looks an event up, by its id or its position.
 	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
 	// Inclusion proves that the log of a checkpoint contains an event.
-	Inclusion(ctx context.Context, tenant string, entry domain.Entry) (domain.Inclusion, error)
+	Inclusion(ctx context.Context, tenant string, entry domain.Entry, text bool) (domain.Inclusion, error)
 	// Endorse signs a text that is no checkpoint.
 	Endorse(text string) (note string, err error)
 }
@@ -292,7 +292,7 @@ func (b *bundle) events(ctx context.Context, positions map[int64]*events.Record)
 		if err != nil {
 			return err
 		}
-		made, err := b.Prover.Inclusion(ctx, b.tenant, entry)
+		made, err := b.Prover.Inclusion(ctx, b.tenant, entry, false)
 		if err != nil {
 			return err
 		}

@@ -156,7 +156,7 @@ func (s room) contained(
 		c.Found.Add("item", "is not for the answers of a containment")
 		return q, c.Found.Err()
 	}
-	stream := "containment:" + in.Contain
+	stream := domain.ContainmentStreams.Of(in.Contain)
 	applied, err := s.visible.Log.Stream(ctx, q.Tenant, stream)
 	if err == nil && len(applied) == 0 {
 		err = domain.Refuse(domain.ErrNotFound, "no containment with this id")

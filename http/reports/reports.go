@@ -36,10 +36,12 @@ type Reporter interface {
 	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
 }
 
-// Reader lists items.
+// Reader lists items, and searches them.
 type Reader interface {
 	// List returns the items that its principal may see, newest first.
 	List(ctx context.Context, list domain.List) (domain.ListPage, error)
+	// Search finds by meaning and by words. The search is complete (domain.Search.Complete).
+	Search(ctx context.Context, search domain.Search) (domain.Answer, error)
 }
 
 // Items counts items.
@@ -69,23 +71,26 @@ type reports struct {
 	events   visible.Events
 	policy   func() domain.ConfidencePolicy
 	names    Names  // nil for none
+	prover   Prover // nil for none
 	links    string // what the addresses of items begin with
 }
 
-// Room is the reports. Without digests or names, they are nil.
+// Room is the reports. Without digests, names or proofs, they are nil.
 type Room struct {
 	Reporter Reporter
 	Digests  Digests
 	Reader   Reader
 	Items    Items
 	Names    Names
+	Prover   Prover
 }
 
 // Routes registers the reports.
 func (r Room) Routes(a *serve.API, events visible.Events) {
-	s := reports{a, r.Reporter, r.Digests, r.Reader, r.Items, events, a.Policy, r.Names, a.Links}
+	s := reports{a, r.Reporter, r.Digests, r.Reader, r.Items, events, a.Policy, r.Names, r.Prover, a.Links}
 	reviews{a, r.Reporter, events}.reviewRoutes()
 	s.digestRoute()
+	s.knownRoute()
 	report[api.Event](
 		s.api, "actor", "Read everything that an actor did, or that was done on its behalf",
 		"", s.reportActor,

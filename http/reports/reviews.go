@@ -51,7 +51,7 @@ func (s reviews) reviewRoutes() {
 }
 
 type reviewInput struct {
-	Queue string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused" doc:"All if left out."`
+	Queue string        `query:"queue" enum:"stale,expired,contested,divided,low_confidence,superseded_used,duplicate,contradiction,verification_due,owner_deactivated,unused,proposed" doc:"All if left out."`
 	Owner string        `query:"owner" doc:"Whose the items are: an entity such as user:123."`
 	Mine  serve.Boolean `query:"mine" doc:"true: only items that you own, or that are assigned to you or to a group that you maintain. You are the entity for which you act."`
 	To    string        `query:"assigned" doc:"To whom the items are assigned: an entity such as user:123."`
@@ -119,8 +119,13 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 }
 
 func reviewOf(r domain.Review) api.Review {
-	reasonOf := func(r domain.ReviewReason) api.ReviewReason {
-		return api.ReviewReason{Queue: r.Queue, Since: serve.Time(r.Since), Count: r.Count, Text: r.Text}
+	reasonOf := func(reason domain.ReviewReason) api.ReviewReason {
+		if reason.Queue == domain.QueueSupersededUsed {
+			reason.Text = r.Item.SupersededBy // empty if the reader may not see it
+		}
+		return api.ReviewReason{
+			Queue: reason.Queue, Since: serve.Time(reason.Since), Count: reason.Count, Text: reason.Text,
+		}
 	}
 	out := api.Review{Item: serve.KnowledgeOf(r.Item), Reasons: serve.Map(r.Reasons, reasonOf)}
 	if p := r.Pair; p != nil {

@@ -105,6 +105,7 @@ func (c *Call) Headers() error {
 		Host:          c.host(),
 		Session:       c.header("Annals-Session"),
 	}
+	c.Principal.InSession = c.Request.Header.Get("Annals-Host")+c.Origin.Session != ""
 	// The W3C recommendation requires that an invalid traceparent is ignored.
 	if parent := c.Request.Header.Get("Traceparent"); len(parent) == 55 && printable(parent) {
 		c.Origin.Traceparent = parent

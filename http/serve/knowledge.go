@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/annals-kb/annals/domain"
@@ -30,7 +31,7 @@ func KnowledgeOf(k *domain.Knowledge) *api.Knowledge {
 		Stale:      &api.Stale{Reporters: k.Stale.Reporters, Since: Time(k.Stale.Since), Reason: k.Stale.Reason},
 
 		ConfirmedAt: Time(k.ConfirmedAt), ConfirmUntil: Time(k.ConfirmUntil), ConfirmationExpired: k.Expired,
-		Verified: verifiedOf(k.Verified), DisputedBy: k.DisputedBy, Status: string(k.Status),
+		Verified: verifiedOf(k.Verified), DisputedBy: k.DisputedBy, Status: string(k.Status), Trust: string(k.Trust()),
 		SupersededBy: k.SupersededBy, Held: k.Held,
 		Relations: relationsOf(k.Relations), DerivedFrom: k.DerivedFrom, Revision: k.Revision, Version: k.Version,
 		Position: k.Position, CreatedAt: Time(k.CreatedAt), UpdatedAt: Time(k.UpdatedAt),
@@ -41,8 +42,10 @@ func sourceOf(s domain.Source) *api.Source {
 	if s.Name+s.Category+s.AgentID+s.SubmittedBy+s.Timestamp+s.TraceID == "" && len(s.URLs) == 0 {
 		return nil
 	}
-	source := api.Source(s)
-	return &source
+	return &api.Source{
+		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID, SubmittedBy: s.SubmittedBy,
+		Timestamp: s.Timestamp, TraceID: s.TraceID,
+	}
 }
 
 func UsesOf(all []domain.Use) []api.VoteRecord {
@@ -66,6 +69,10 @@ func RememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 	if id == "" {
 		id = NewID()
 	}
+	source := sourceIn(in.Source)
+	if source.Trust = domain.Trust(in.Trust); strings.HasPrefix(in.CausationID, "file:") { // as annals import says
+		source.Trust = domain.LeastTrusted(source.Trust, domain.FromImport)
+	}
 	return domain.Remember{
 		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
 		Knowledge: domain.Remembered{
@@ -74,7 +81,7 @@ func RememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
 				Category: domain.Category(in.Category), Polarity: domain.Polarity(in.Polarity), Media: domain.Media(in.Media),
 			},
 			Scopes: FromStrings[domain.Scope](in.Scopes),
-			Owner:  domain.Entity(in.Owner), Source: sourceIn(in.Source), Baseline: baselineIn(in.Eval),
+			Owner:  domain.Entity(in.Owner), Source: source, Baseline: baselineIn(in.Eval),
 			Text: domain.Text{
 				Task: in.Task, Content: in.Content, Abstract: in.Abstract, Overview: in.Overview,
 				Tags: domain.Tags(in.Tags), Meta: in.Meta, URI: in.URI,
@@ -87,7 +94,10 @@ func sourceIn(s *api.Source) domain.Source {
 	if s == nil {
 		return domain.Source{}
 	}
-	return domain.Source(*s)
+	return domain.Source{
+		Name: s.Name, Category: s.Category, URLs: s.URLs, AgentID: s.AgentID, SubmittedBy: s.SubmittedBy,
+		Timestamp: s.Timestamp, TraceID: s.TraceID,
+	}
 }
 
 // baselineIn is the baseline; omitted fields have their default.
@@ -227,7 +237,7 @@ type Filtering struct {
 	IDPrefix    string   `query:"id_prefix" doc:"What the id begins with."`
 	Stale       Boolean  `query:"stale" doc:"true: reported stale since it was last confirmed, or that confirmation has expired; false: neither."`
 	TraceID     string   `query:"trace_id" doc:"Of the item's source."`
-	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased" doc:"active if left out."`
+	Status      []string `query:"status,explode" enum:"active,superseded,deleted,erased,quarantined,proposed" doc:"active if left out."`
 	CreatedFrom Moment   `query:"created_from" doc:"A time or a date, as with all of these; at or after it."`
 	CreatedTo   Moment   `query:"created_to" doc:"Before it."`
 	UpdatedFrom Moment   `query:"updated_from"`

@@ -8,22 +8,22 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-// InclusionOf is a proof as the API shows it, and as annals verify reads it.
+// InclusionOf is the proof that an event is in the log.
 func InclusionOf(made domain.Inclusion) api.Inclusion {
 	out := api.Inclusion{
 		EventID: made.EventID, Stream: made.Stream, Position: made.Position, Hash: hex.EncodeToString(made.Hash),
-		Record: made.Record, Path: Map(made.Path, Base64), Checkpoint: CheckpointOf(made.Checkpoint),
+		Record: made.Record, Path: Map(made.Path, Digest), Checkpoint: CheckpointOf(made.Checkpoint),
 	}
 	if made.Leaf != (domain.Digest{}) {
-		out.Leaf = Base64(made.Leaf)
+		out.Leaf = Digest(made.Leaf)
 	}
 	return out
 }
 
-// CheckpointOf is a signed checkpoint as the API shows it.
+// CheckpointOf is a signed checkpoint.
 func CheckpointOf(c domain.Checkpoint) api.Checkpoint {
-	return api.Checkpoint{Origin: c.Origin, Size: c.Size, Root: Base64(c.Root), Note: c.Note}
+	return api.Checkpoint{Origin: c.Origin, Size: c.Size, Root: Digest(c.Root), Note: c.Note}
 }
 
-// Base64 is a digest as the API shows it.
-func Base64(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }
+// Digest is a digest in base64.
+func Digest(digest domain.Digest) string { return base64.StdEncoding.EncodeToString(digest[:]) }

@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/api"
+	roomofcontainments "github.com/annals-kb/annals/http/contain" // part: contain
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
 	roomofpeople "github.com/annals-kb/annals/http/people"
@@ -22,6 +23,7 @@ import (
 	roomofsessions "github.com/annals-kb/annals/http/sessions"
 	roomofsubscriptions "github.com/annals-kb/annals/http/subscriptions" // part: webhooks
 	"github.com/annals-kb/annals/projections/browse"
+	"github.com/annals-kb/annals/projections/contain"    // part: contain
 	"github.com/annals-kb/annals/projections/extraction" // part: extraction
 	"github.com/annals-kb/annals/projections/people"
 	"github.com/annals-kb/annals/projections/policies" // part: policies
@@ -43,10 +45,11 @@ type Config struct {
 	Sessions      roomofsessions.Sessions
 	Scrubbing     scrubbing.Scrubbing
 	Recorded      scrubbing.Recorded
-	Verification  operate.Policies        // part: policies
-	Subscriptions Subscriptions           // part: webhooks
-	Receipts      roomofreceipts.Receipts // part: receipts
-	Evidence      roomofreceipts.Prover   // part: receipts
+	Verification  operate.Policies                // part: policies
+	Containments  roomofcontainments.Containments // part: contain
+	Subscriptions Subscriptions                   // part: webhooks
+	Receipts      roomofreceipts.Receipts         // part: receipts
+	Evidence      roomofreceipts.Prover           // part: receipts
 	Probes        []operate.Probe
 	Warnings      func() string
 	Settings      api.Settings
@@ -75,6 +78,7 @@ func (b Base) Config(t *testing.T) Config {
 	cfg.Callers.Directory = people.Directory{Log: b.Log.Reader}
 	cfg.Lesson = roomofsessions.Lessons{Sessions: known, Personal: extraction.Personal}.For // part: extraction
 	verifications := policies.NewVerifications(b.Log.Reader)                                // part: policies
+	cfg.Containments = &contain.Containments{View: b.Knowledge.View, Log: b.Log}            // part: contain
 	cfg.Policies, cfg.Verification = verifications, verifications                           // part: policies
 	b.Knowledge.Searcher.Verified = verifications                                           // part: policies
 	return cfg
@@ -89,6 +93,7 @@ func (c Config) New() *annalshttp.Server {
 		operate.Erasures{Eraser: c.Eraser, PurgeAfter: c.PurgeAfter},
 		roomofpeople.Room{Directory: c.Callers.Directory, Keys: c.Callers.Keys, Items: c.Browser},
 		operate.PolicyRoom{Policies: c.Verification},                           // part: policies
+		roomofcontainments.Room{Containments: c.Containments},                  // part: contain
 		roomofsubscriptions.Room{Subscriptions: c.Subscriptions, Feeds: feeds}, // part: webhooks
 		roomofreceipts.Room{ // part: receipts
 			Receipts: c.Receipts, Reader: c.Reader, Searcher: c.Searcher, Browser: c.Browser, // part: receipts
@@ -98,6 +103,7 @@ func (c Config) New() *annalshttp.Server {
 		reports.Room{
 			Reporter: c.Reporter, Reader: c.Reader, Items: c.Browser, Names: c.Callers.Directory,
 			Digests: c.Subscriptions, // part: webhooks
+			Prover:  c.Prover,        // part: proofs
 		},
 		scrubbing.Room{Rules: c.Scrubbing, Recorded: c.Recorded, Items: c.Browser},
 		operate.Projections{

@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -104,7 +105,14 @@ func (s Events) Hide(
 	return events, err
 }
 
-// HideHistory does the same in place, for what a history says.
+// Hides tells whether an event refers to something that the caller may not see.
+func (s Events) Hides(ctx context.Context, c *serve.Call, event domain.Event) (bool, error) {
+	shown, err := s.Hide(ctx, c, nil, event)
+	return err == nil && (!bytes.Equal(shown[0].Data, event.Data) || shown[0].CausationID != event.CausationID ||
+		shown[0].CorrelationID != event.CorrelationID), err
+}
+
+// HideHistory does the same as [Events.Hide] in place, for what a history says.
 func (s Events) HideHistory(ctx context.Context, c *serve.Call, items []domain.HistoryItem) error {
 	all := make([]domain.Referrer, len(items))
 	for i := range items {

@@ -141,16 +141,18 @@ func (p view) chosen(
 ) (words.Chosen, error) {
 	groups := words.GroupsOf(f)
 	c, err := words.Index{View: p.View}.Choose(ctx, by.Tenant, groups.SeenBy(by), some)
-	if err != nil || !rows.IncludesDeleted(f.Statuses) {
+	if err != nil || rows.OnlyLive(f.Statuses) {
 		return c, err
 	}
-	gone := rows.Select(p.DB).ModelTableExpr("?", p.IndexHint("gone")).Where("k." + rows.Gone)
-	found, err := p.Read(ctx, p.Visible(p.Where(gone, by.Tenant, f), by)) // no set has them
-	if err != nil {
-		return c, rows.Failed(ctx, "read what is gone", err)
-	}
-	for i := range found {
-		c.Add(&found[i].Knowledge)
+	for index, condition := range map[string]string{"gone": rows.Gone, "withheld": rows.Withheld} {
+		others := rows.Select(p.DB).ModelTableExpr("?", p.IndexHint(index)).Where("k." + condition)
+		found, err := p.Read(ctx, p.Visible(p.Where(others, by.Tenant, f), by)) // no set has them
+		if err != nil {
+			return c, rows.Failed(ctx, "read what is gone or withheld", err)
+		}
+		for i := range found {
+			c.Add(&found[i].Knowledge)
+		}
 	}
 	return c, nil
 }
@@ -161,7 +163,7 @@ const mostBegun = 5000
 // fewBegin tells whether few items have the URI prefix that a list filters by, so that its index should find them.
 func (p view) fewBegin(ctx context.Context, list domain.List) (few bool, err error) {
 	prefix := list.Filter.URIPrefix
-	if prefix == "" || rows.IncludesDeleted(list.Filter.Statuses) {
+	if prefix == "" || !rows.OnlyLive(list.Filter.Statuses) {
 		return false, nil
 	}
 	begun := p.DB.NewSelect().TableExpr("?", p.IndexHint("uri")).ColumnExpr("1").Where("k.tenant = ?", list.By.Tenant).

@@ -76,6 +76,10 @@ func queues() []queue {
 			some: "k.status = 'superseded' AND k.superseded_by <> ''", count: "0", since: "k.updated_at",
 			reason: "k.superseded_by",
 		},
+		{
+			name: domain.QueueProposed, severity: 4, index: "withheld", some: "k." + rows.Withheld + " AND k.status = 'proposed'", count: "0",
+			since: "k.created_at", reason: "''",
+		},
 		{name: domain.QueueVerificationDue, severity: 1, find: reviewer.due},
 		{name: domain.QueueOwnerDeactivated, severity: 2, find: reviewer.abandoned},
 		{name: domain.QueueUnused, severity: 1, find: reviewer.unused},
@@ -160,7 +164,7 @@ func (p reviewer) fill(
 		if length.More = length.More || i == cmp.Or(in.most, maxWaiting) || length.Items == maxWaiting; length.More {
 			break
 		}
-		if is, err := p.isFor(ctx, q, w); err != nil {
+		if is, err := p.isFor(ctx, q, in.name, w); err != nil {
 			return length, err
 		} else if !is || proposed[w.Proposal] {
 			continue

@@ -75,7 +75,8 @@ func (p view) chosenItems(ctx context.Context, q domain.EventQuery, most int) ([
 	parts := []*bun.SelectQuery{
 		all(p.Listed(domain.Filter{})).Where("k.number IN (?)", bun.List(shared.ToArray())),
 	}
-	if q.Scope == "" {
+	withheld := all(p.IndexHint("withheld")).Where("k." + rows.Withheld)
+	if parts = append(parts, withheld); q.Scope == "" {
 		return append(parts, owned(q.Only.Entities()...)), nil
 	}
 	parts = append(parts, all(p.IndexHint("gone")).Where("k."+rows.Gone))
@@ -135,6 +136,5 @@ func (p view) isReadable(q domain.EventQuery) (condition string, args []any) {
 	if q.Only == nil {
 		return "1 = 1", nil
 	}
-	return "(k.owner IN (?) OR k.status NOT IN ('deleted', 'erased') AND " + rows.Reaches(p.DB.Engine, "k.scopes") + ")",
-		[]any{bun.List(q.Only.Entities()), bun.List(rows.ScopesOf(*q.Only))}
+	return rows.Seen(p.DB.Engine, "k", *q.Only, q.Only.Entities(), rows.ScopesOf(*q.Only))
 }

@@ -72,13 +72,11 @@ func (b *Browser) inSight(
 		return err
 	}
 	if len(items) > 0 {
-		query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.id, k.owner, k.scopes, k.status").
+		query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.id, k.owner, k.scopes, k.status, k.baseline").
 			Where("k.tenant = ?", reader.Tenant).Where("k.id IN (?)", bun.List(items))
-		err = rows.ScanEach(ctx, p.DB.DB, query, func(s *standing, unreadable error) {
-			known[s.ID] = unreadable == nil && reader.MaySee(&domain.Knowledge{
-				ID: s.ID, Version: 1, Owner: domain.Entity(s.Owner), Scopes: s.Scopes,
-				Standing: domain.Standing{Status: domain.Status(s.Status)},
-			})
+		err = rows.ScanEach(ctx, p.DB.DB, query, func(r *rows.Row, unreadable error) {
+			r.Version = 1
+			known[r.ID] = unreadable == nil && reader.MaySee(&r.Knowledge)
 		})
 	}
 	for _, e := range recorded {

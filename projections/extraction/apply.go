@@ -33,6 +33,7 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 			Tags: l.Text.Tags, Meta: l.Text.Meta, URI: l.Text.URI,
 		},
 	}
+	item.Source.Trust = a.trust(l, target)
 	if at := a.lessonTime(l); !at.IsZero() {
 		item.Source.Timestamp = at.UTC().Format(time.RFC3339)
 	}
@@ -46,6 +47,23 @@ func (a assignment) remember(l domain.Lesson, target *domain.Knowledge) domain.R
 		by = a.countsOwner()
 	}
 	return domain.Remember{By: by, ID: l.Item, Knowledge: item, OrSame: true}
+}
+
+// trust is the class of a lesson: what an agent tells, or less if it was said with a resource in sight, or has words of
+// a less trusted item.
+func (a assignment) trust(l domain.Lesson, target *domain.Knowledge) domain.Trust {
+	least := domain.FromPersonalAgent
+	if target != nil {
+		least = domain.LeastTrusted(least, target.Trust())
+	}
+	for _, m := range a.messages {
+		if slices.Contains(l.Sources, m.EventID) && slices.ContainsFunc(m.Parts, func(p domain.Part) bool {
+			return p.Type == domain.PartContext && p.ContextType == string(domain.Resource)
+		}) {
+			return domain.FromOutside
+		}
+	}
+	return least
 }
 
 // lessonTime is when a lesson was first said.

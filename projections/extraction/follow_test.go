@@ -344,3 +344,35 @@ func TestAnOrderErasesASessionWithItsArchives(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatASessionTeachesMayNeedApproval(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		approve := []domain.Trust{domain.FromPersonalAgent}
+		w.Submit(domain.SetPolicy{
+			OfPolicy: domain.OfPolicy{By: w.By, PolicyKey: domain.PolicyKey{Scope: mia.Scope()}}, Approve: &approve,
+		})
+		w.hold("s1", talk("I prefer tabs for indentation."))
+		w.learn()
+		waiting := w.items(domain.IsProposed)
+		if len(waiting) != 1 || len(w.items()) != 0 || waiting[0].Trust() != domain.FromPersonalAgent {
+			t.Fatalf("%d wait, %d are told", len(waiting), len(w.items()))
+		}
+		archive, err := w.Base.Browser.Find(t.Context(), w.By.Tenant, domain.ArchiveItem("session:mia/s1", 1))
+		if err != nil || archive.Status != domain.Active {
+			t.Errorf("the archive: %+v, %v", archive, err)
+		}
+		none := []domain.Trust{}
+		w.Submit(domain.SetPolicy{
+			OfPolicy: domain.OfPolicy{By: w.By, PolicyKey: domain.PolicyKey{Scope: mia.Scope()}}, Approve: &none,
+		})
+		said := talk("I prefer short answers.")
+		said.Messages[0].Parts = append(said.Messages[0].Parts, domain.Part{
+			Type: domain.PartContext, URI: "viking://resources/style.md", ContextType: string(domain.Resource),
+		})
+		w.hold("s2", said)
+		w.learn()
+		if told := w.items(); len(told) != 1 || told[0].Trust() != domain.FromOutside {
+			t.Errorf("with a resource in sight: %+v", told)
+		}
+	})
+}

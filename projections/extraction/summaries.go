@@ -78,7 +78,7 @@ func (s *Summaries) Prepare(ctx context.Context, page follow.Page) (follow.Chang
 // mayNeedSummary reports whether a fact may require a new summary of the item.
 func mayNeedSummary(fact domain.Fact) bool {
 	switch f := fact.(type) {
-	case domain.Remembered, domain.Restored:
+	case domain.Remembered, domain.Restored, domain.Accepted, domain.Readmitted:
 		return true
 	case domain.Revised:
 		return f.Content != nil || f.Abstract != nil
@@ -234,7 +234,7 @@ func (s *Summaries) changes(ctx context.Context, page follow.Page) (follow.Chang
 func mayChangeDirectory(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Restored, domain.Moved, domain.Rescoped, domain.Transferred, domain.Superseded,
-		domain.Redacted:
+		domain.Redacted, domain.Accepted, domain.ItemQuarantined, domain.Readmitted:
 		return true
 	case domain.Revised:
 		return f.Content != nil || f.Abstract != nil

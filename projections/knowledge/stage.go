@@ -45,7 +45,7 @@ type Stage struct {
 type item struct {
 	was           domain.Knowledge
 	now           *domain.Knowledge
-	votes         map[string]bool                 // event ids of the votes that were loaded
+	votes         map[string]domain.Verdict       // of the votes that were loaded, by their event ids
 	reports       map[domain.Entity]domain.Report // that were loaded
 	words         int
 	changed       bool
@@ -183,16 +183,16 @@ func (s *Stage) readVotes(keys [][]string, columns ...string) rows.Read {
 	query := rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), keys, columns...)
 	return rows.ReadEach(query, func(r *rows.VoteRow) {
 		it, found := s.items[r.ID]
-		if !found || it.votes[r.EventID] {
+		if !found || it.votes[r.EventID] != "" {
 			return
 		}
 		if it.votes == nil {
-			it.votes = map[string]bool{}
+			it.votes = map[string]domain.Verdict{}
 		}
 		if it.now.Votes == nil {
 			it.now.Votes = map[string]domain.Vote{}
 		}
-		it.votes[r.EventID] = true
+		it.votes[r.EventID] = domain.Verdict(r.Verdict)
 		it.now.Votes[r.EventID] = r.Vote()
 	})
 }
@@ -243,10 +243,10 @@ func (s *Stage) recall() error {
 				return fmt.Errorf("fold %s: %w", event.Stream, err)
 			}
 		}
-		it := &item{was: *now, now: now, words: it.words, recalled: true, votes: map[string]bool{}}
+		it := &item{was: *now, now: now, words: it.words, recalled: true, votes: map[string]domain.Verdict{}}
 		it.was.Votes, it.was.Reports, it.reports = nil, nil, maps.Clone(now.Reports)
-		for eventID := range now.Votes {
-			it.votes[eventID] = true
+		for eventID, vote := range now.Votes {
+			it.votes[eventID] = vote.Verdict
 		}
 		s.items[id], s.votes[id] = it, true
 	}

@@ -123,13 +123,13 @@ func (s *Stage) voteChanges() (votes, reports rowsChange) {
 		if it.refold {
 			it.votes, it.reports = nil, nil
 		}
-		for eventID := range it.votes {
-			if _, stays := it.now.Votes[eventID]; !stays {
+		for eventID, verdict := range it.votes {
+			if it.now.Votes[eventID].Verdict != verdict { // a discounted one is written again
 				votes.gone[id] = append(votes.gone[id], eventID)
 			}
 		}
 		for eventID, vote := range it.now.Votes {
-			if !it.votes[eventID] {
+			if it.votes[eventID] != vote.Verdict {
 				votes.made = append(votes.made, rows.VoteRowOf(s.tenant, id, vote).Values())
 			}
 		}

@@ -78,7 +78,7 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 		switch f := list.Filter; {
 		case f.Owner != "":
 			return newest(v.owned(db), "k.number").ColumnExpr("k.*")
-		case f.Scope != "" && onlyLive(f.Statuses):
+		case f.Scope != "" && rows.OnlyLive(f.Statuses): // others have no rows of scopes
 			list.Filter.Scope = "" // shared narrows to it
 			return shared(f.Scope).ColumnExpr("k.*")
 		}
@@ -93,12 +93,6 @@ func (v *asOfQuery) itemsAt(db bun.IDB, list domain.List, limit int) *bun.Select
 	numbers := db.NewSelect().ColumnExpr("number").TableExpr("(?) AS found", found).OrderExpr("number DESC").
 		Limit(int64(limit))
 	return v.past.itemsAt(db, v.tenant, v.position).Where("k.number IN (?)", numbers)
-}
-
-// onlyLive tells whether all of these statuses are of items that answers might contain. Other items have no rows of
-// scopes.
-func onlyLive(statuses []domain.Status) bool {
-	return !slices.ContainsFunc(statuses, func(s domain.Status) bool { return !slices.Contains(liveStatuses, s) })
 }
 
 // owned selects from the items by their owners.

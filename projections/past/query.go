@@ -21,7 +21,9 @@ type asOfQuery struct {
 	tenant   string
 	position int64
 	time     time.Time
+	by       domain.Principal
 	all      bool            // the caller sees everything that is not erased
+	answers  bool            // nobody is told what is withheld today; stewards list it
 	owners   []domain.Entity // otherwise: what these own today, and what scopes have today
 	scopes   []domain.Scope
 }
@@ -29,7 +31,7 @@ type asOfQuery struct {
 func (p *Projection) asOf(by domain.Principal, position int64, then time.Time, also []domain.Entity) *asOfQuery {
 	v := &asOfQuery{
 		past: p, now: p.catalogue.ViewOf(p.catalogue.Active(), p.catalogue.DB.DB), tenant: by.Tenant,
-		position: position, time: then, all: by.SeesAll(),
+		by: by, position: position, time: then, all: by.SeesAll(),
 	}
 	if then.IsZero() {
 		v.time = p.catalogue.Now()
@@ -63,11 +65,12 @@ func (v *asOfQuery) visible(query *bun.SelectQuery, erased bool) *bun.SelectQuer
 	if !erased {
 		today = today.Where("n.status <> ?", domain.IsErased)
 	}
+	if v.answers {
+		today = today.Where("NOT (n." + rows.Withheld + ")")
+	}
 	if !v.all {
-		today = today.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("n.owner IN (?)", bun.List(v.owners)).
-				WhereOr("n."+rows.Live+" AND "+rows.Reaches(v.now.DB.Engine, "n.scopes"), bun.List(v.scopes))
-		})
+		seen, args := rows.Seen(v.now.DB.Engine, "n", v.by, v.owners, v.scopes)
+		today = today.Where(seen, args...)
 	}
 	return query.Where("EXISTS (?)", today)
 }

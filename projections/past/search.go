@@ -54,6 +54,7 @@ func (p *Projection) searchWhole(
 		return domain.Answer{}, false, err
 	}
 	then := p.asOf(s.By, s.AsOf, s.AsOfTime, s.Context.Entities)
+	then.answers = true
 	r := &asOfSearch{
 		asOfQuery: then, models: p.models.Read(), search: s, audience: s.Audience(),
 		terms: p.catalogue.Tokenizers[0].Query(s.Text), minScore: embedding.MinScore,

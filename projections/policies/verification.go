@@ -78,10 +78,15 @@ func (v *Verifications) ConfirmedBy(
 	for i, id := range ids {
 		streams[i] = domain.KnowledgeStream(id)
 	}
-	newest, err := v.log.NewestOf(ctx, tenant, streams, []string{domain.Confirmed{}.Name()})
+	newest, err := v.log.NewestOf(ctx, tenant, streams, []string{
+		domain.Confirmed{}.Name(), domain.Accepted{}.Name(),
+	})
 	by := map[string]domain.Verified{}
 	for stream, event := range newest {
 		f, _ := event.Fact.(domain.Confirmed)
+		if accepted, is := event.Fact.(domain.Accepted); is {
+			f.Verifier = accepted.Verifier
+		}
 		by[strings.TrimPrefix(stream, domain.KnowledgeStream(""))] = domain.Verified{
 			By: cmp.Or(event.OnBehalfOf, event.Actor), Counts: f.Verifier != "",
 		}

@@ -169,6 +169,7 @@ func (c Corpus) Knowledge() domain.Remembered {
 			}),
 		},
 	}
+	k.Proposed = c.IntN(12) == 0
 	if c.IntN(3) == 0 {
 		k.Baseline = &domain.Eval{Helpful: 1 + c.IntN(9), Harmful: c.IntN(5)}
 	}
@@ -188,6 +189,8 @@ func (c Corpus) happening(by domain.Principal, id, other string) domain.Command 
 	case 4:
 		content := c.Sentence()
 		return domain.Revise{Target: target, Changes: domain.Revised{Content: &content}}
+	case 5:
+		return domain.Quarantine{Target: target}
 	default:
 		return domain.GiveFeedback{Target: target, Verdict: pick(c, domain.Verdicts), TraceID: fmt.Sprint(c.IntN(5))}
 	}

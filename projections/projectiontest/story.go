@@ -107,7 +107,7 @@ func (s *Story) somebody() domain.Principal {
 
 func (s *Story) command(by domain.Principal) domain.Command {
 	target := domain.Target{By: by, ID: s.id()}
-	switch rapid.IntRange(0, 20).Draw(s.T, "command") {
+	switch rapid.IntRange(0, 22).Draw(s.T, "command") {
 	case 0, 1, 2, 3:
 		return s.remember(by, target.ID)
 	case 4, 5:
@@ -146,6 +146,10 @@ func (s *Story) command(by domain.Principal) domain.Command {
 		return domain.Unmerge{
 			Target: target, Merge: "m", Merged: domain.Merged{Items: []string{s.id()}, Helpful: 1}, Changes: s.changes(),
 		}
+	case 20:
+		return domain.Quarantine{Target: target, Containment: "c", Reason: s.text()}
+	case 21:
+		return domain.Readmit{Target: target, Containment: "c"}
 	default:
 		return domain.Restore{Target: target}
 	}
@@ -171,6 +175,7 @@ func (s *Story) remember(by domain.Principal, id string) domain.Command {
 			},
 		},
 	}
+	command.Knowledge.Proposed = s.rarely()
 	if s.rarely() {
 		command.Knowledge.DerivedFrom = []string{"0198c0de-0000-7000-8000-000000000001"}
 	}

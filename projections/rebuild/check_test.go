@@ -1,6 +1,7 @@
 package rebuild_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -117,10 +118,18 @@ func TestAnswersAreVerifiedAfterEveryKindOfEvent(t *testing.T) {
 		do(domain.Hold{Target: a, ReasonCode: "case"})
 		do(domain.Release{Target: a, ReasonCode: "case"})
 		do(domain.Delete{Target: c})
+		for _, target := range []domain.Target{a, c} {
+			do(domain.Quarantine{Target: target, Containment: "c", Reason: "poisoned"})
+			do(domain.Readmit{Target: target, Containment: "c"})
+		}
+		votes := slices.Collect(maps.Keys(w.Items()["a"].Votes))
+		for _, again := range []bool{false, true} {
+			do(domain.DiscountVotes{Target: a, Containment: "c", Votes: votes, Again: again})
+		}
 		check(w.Redact("a"))
 		check(w.Erase("b"))
 		missing := slices.DeleteFunc(codec.Names(), func(name string) bool {
-			return !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
+			return name == domain.Accepted{}.Name() || !strings.HasPrefix(name, "knowledge.") && !strings.HasPrefix(name, "relation.") && name != "text.redacted"
 		})
 		for _, event := range logtest.All(t, w.Log, w.By.Tenant) {
 			missing = slices.DeleteFunc(missing, func(name string) bool { return name == event.Name })

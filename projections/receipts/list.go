@@ -52,6 +52,7 @@ func (r *Receipts) List(ctx context.Context, q Query) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
+	q.Items = slices.Sorted(slices.Values(q.Items))
 	if err := r.Flush(ctx); err != nil {
 		r.options.Logger.WarnContext(ctx, "a list lacks the newest receipts", "error", err)
 	}
@@ -223,7 +224,10 @@ func (q Query) keys() (all [][]uint32) {
 func (q Query) selects(r *Receipt) bool {
 	is := func(e domain.Entity) bool { return e == "" || e == r.Caller || e == r.OnBehalfOf }
 	same := func(wanted, value string) bool { return wanted == "" || wanted == value }
-	has := func(item Item) bool { return slices.Contains(q.Items, item.Number) }
+	has := func(item Item) bool {
+		_, is := slices.BinarySearch(q.Items, item.Number)
+		return is
+	}
 	return is(q.Only) && is(q.By) && same(q.Trace, r.Trace) && same(q.Session, r.Session) &&
 		same(string(q.Kind), string(r.Kind)) && (same(q.Host, r.Host) || strings.HasPrefix(r.Host, q.Host+"/")) &&
 		(q.Since.IsZero() || !r.At.Before(q.Since)) && (q.Until.IsZero() || r.At.Before(q.Until)) &&

@@ -87,6 +87,19 @@ func TestReceiptsAreListedByWhatTheyAreAbout(t *testing.T) {
 		} {
 			Equal(t, w.ids(of.q), of.want, "%s (-got +want)", name)
 		}
+		for name, of := range map[string]struct {
+			items []string
+			want  string
+		}{
+			"one item": {[]string{"a"}, "2 [agent:coder user:ann user:bo]"},
+			"several":  {[]string{"c", "b"}, "2 [agent:coder user:ann user:bo]"},
+			"the last": {[]string{"c"}, "1 [agent:coder user:ann]"},
+			"none":     {nil, "0 []"},
+		} {
+			answers, to, err := w.AnswersWith(t.Context(), "default", numbers(of.items...))
+			NoError(t, err)
+			Equal(t, fmt.Sprint(answers, " ", to), of.want, "answers with %s (-got +want)", name)
+		}
 	})
 }
 

@@ -165,14 +165,14 @@ func isCompared(item *domain.Knowledge) bool {
 // saying are the names of the events by which an item begins to say something to some readers.
 var saying = []string{
 	domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Rescoped{}.Name(), domain.Restored{}.Name(),
-	domain.Redacted{}.Name(),
+	domain.Redacted{}.Name(), domain.Accepted{}.Name(), domain.Readmitted{}.Name(),
 }
 
 // concerns tells whether a fact may change what an item says, to whom, and whether it holds.
 func concerns(fact domain.Fact) bool {
 	switch f := fact.(type) {
 	case domain.Remembered, domain.Rescoped, domain.Superseded, domain.Deleted, domain.Restored, domain.Erased,
-		domain.Redacted:
+		domain.Redacted, domain.Accepted, domain.ItemQuarantined, domain.Readmitted:
 		return true
 	case domain.Revised:
 		return f.Content != nil || f.Task != nil || f.Tags != nil || f.Polarity != nil

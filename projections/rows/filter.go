@@ -23,6 +23,9 @@ const Live = "status IN ('active', 'superseded')"
 // Gone holds for items that no answer may contain.
 const Gone = "status IN ('deleted', 'erased')"
 
+// Withheld holds for items that only stewards see.
+const Withheld = "status IN ('quarantined', 'proposed')"
+
 // Where narrows a query over items k of the knowledge table to those that pass the filter. Lists, searches by words
 // and searches by meaning share these conditions.
 func (p Reader) Where(query *bun.SelectQuery, tenant string, f domain.Filter) *bun.SelectQuery {
@@ -146,9 +149,11 @@ func Levelled(query *bun.SelectQuery, uri string, levels []domain.Level) *bun.Se
 	})
 }
 
-// IncludesDeleted tells whether any of the statuses is one of items that no answer may contain.
-func IncludesDeleted(statuses []domain.Status) bool {
-	return slices.Contains(statuses, domain.IsDeleted) || slices.Contains(statuses, domain.IsErased)
+// OnlyLive tells whether all of these statuses are of items that answers may contain. No set has other items.
+func OnlyLive(statuses []domain.Status) bool {
+	return !slices.ContainsFunc(statuses, func(s domain.Status) bool {
+		return s != domain.Active && s != domain.IsSuperseded
+	})
 }
 
 func Among[T ~string](query *bun.SelectQuery, column string, values []T) *bun.SelectQuery {
@@ -201,10 +206,28 @@ func (p Reader) Visible(query *bun.SelectQuery, by domain.Principal) *bun.Select
 	if by.SeesAll() {
 		return query
 	}
-	return query.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("k.owner IN (?)", bun.List(by.Entities())).
-			WhereOr("k."+Live+" AND "+Reaches(p.DB.Engine, "k.scopes"), bun.List(ScopesOf(by)))
-	})
+	condition, args := Seen(p.DB.Engine, "k", by, by.Entities(), ScopesOf(by))
+	return query.Where(condition, args...)
+}
+
+// Seen is the condition that a principal may see an item in a table, under an alias: see [domain.Principal.MaySee]. It
+// sees what some owners own and what some scopes reach.
+func Seen(
+	engine database.Engine, alias string, by domain.Principal, owners []domain.Entity, scopes []domain.Scope,
+) (condition string, args []any) {
+	a, reached := alias+".", Reaches(engine, alias+".scopes")
+	authors := "json_each(" + JSON(a+"baseline") + ", '$.voices.authors') AS s"
+	if engine == database.Postgres {
+		authors = EachScope(engine, "("+a+"baseline #> '{voices,authors}')")
+	}
+	condition = a + "owner IN (?) AND NOT (" + a + Withheld + ") OR " + a + Live + " AND " + reached +
+		" OR " + a + "status = 'proposed' AND (" + a + "owner IN (?) OR EXISTS (SELECT 1 FROM " + authors + " WHERE s.value IN (?)))"
+	args = []any{bun.List(owners), bun.List(scopes), bun.List(by.Selves()), bun.List(by.Selves())}
+	if len(by.Maintains) > 0 {
+		condition += " OR " + a + Withheld + " AND " + reached
+		args = append(args, bun.List(by.Maintains))
+	}
+	return "(" + condition + ")", args
 }
 
 // Reaches is the condition that an item has one of some scopes. It reads the item's own scopes in a column.
@@ -298,6 +321,8 @@ func SelectiveIndex(f domain.Filter) (index, condition string) {
 	switch {
 	case only(domain.IsDeleted, domain.IsErased):
 		return "gone", "k." + Gone
+	case only(domain.IsQuarantined, domain.IsProposed):
+		return "withheld", "k." + Withheld
 	case only(domain.IsSuperseded):
 		return "replaced", "k.superseded_by <> ''"
 	case f.Stale != nil && *f.Stale, f.Expired != nil && *f.Expired:

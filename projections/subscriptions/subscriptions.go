@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -181,6 +182,9 @@ func (m *matcher) matches(ctx context.Context, s domain.Subscribed, e domain.Eve
 	if e.Position <= s.After || !slices.Contains(s.Names(), e.Name) {
 		return false, nil
 	}
+	if f, contains := e.Fact.(domain.ContainmentApplied); contains {
+		return slices.ContainsFunc(f.Scopes, func(c domain.ContainedScope) bool { return c.Scope == s.Scope }), nil
+	}
 	all, err := m.itemsOf(ctx, e)
 	return slices.ContainsFunc(all, func(k *domain.Knowledge) bool {
 		return s.FollowsFact(e.Fact, k) && m.chosen(s, k)
@@ -236,6 +240,9 @@ func tagged(k *domain.Knowledge, tag string) bool {
 
 // visible is an event as p may read it now; false if p may not see all of its items.
 func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Event) (domain.Event, bool, error) {
+	if f, contains := e.Fact.(domain.ContainmentApplied); contains {
+		return notice(p, e, f)
+	}
 	all, err := m.itemsOf(ctx, e)
 	if err != nil || len(all) == 0 {
 		return e, false, err
@@ -254,6 +261,18 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 	}
 	err = m.s.Items.Hide(ctx, p, &e)
 	return e, err == nil, err
+}
+
+// notice is a containment as the readers of its scopes learn of it: how many items of theirs are withheld.
+func notice(p domain.Principal, e domain.Event, f domain.ContainmentApplied) (domain.Event, bool, error) {
+	scopes := slices.DeleteFunc(slices.Clone(f.Scopes), func(c domain.ContainedScope) bool {
+		return c.Scope != domain.Public && !p.ActsFor(c.Scope.Entity())
+	})
+	data, err := json.Marshal(map[string]any{"scopes": scopes})
+	return domain.Event{
+		Tenant: e.Tenant, Position: e.Position, EventID: e.EventID, Stream: e.Stream, Version: e.Version, Name: e.Name,
+		SchemaVersion: e.SchemaVersion, RecordedAt: e.RecordedAt, Data: data, Fact: domain.ContainmentApplied{Scopes: scopes},
+	}, len(scopes) > 0, err
 }
 
 // Choose are those of some events that a subscription delivers to p, as p may read them now. It reads the items that

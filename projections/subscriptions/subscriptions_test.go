@@ -288,6 +288,28 @@ func TestEventsThatTheSubscriberMayNotReadLeaveNoTrace(t *testing.T) {
 	})
 }
 
+func TestSubscribersOfAScopeLearnOnceOfAContainment(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		w := newWorld(t, db, soon)
+		id := w.subscribe(0)
+		w.remember("poison")
+		w.counts(id, "delivered", 1)
+		by := domain.OpenPrincipal()
+		_, err := w.log.Submit(t.Context(), domain.Submission{
+			By: by, Command: domain.Contain{By: by, ID: "c", Applied: domain.ContainmentApplied{
+				Items: 2, Scopes: []domain.ContainedScope{{Scope: domain.Public, Items: 1}, {Scope: "user:eve", Items: 1}},
+			}},
+			Then: []domain.Command{domain.Quarantine{Target: domain.Target{By: by, ID: "poison"}, Containment: "c"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.remember("later")
+		w.counts(id, "delivered", 3)
+	})
+}
+
 func TestAWebhookWithoutASecretReceivesNothingUntilItHasOne(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

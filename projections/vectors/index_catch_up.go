@@ -57,6 +57,7 @@ func touching() []string {
 	return []string{
 		domain.Remembered{}.Name(), domain.Revised{}.Name(), domain.Rescoped{}.Name(), domain.Superseded{}.Name(),
 		domain.Deleted{}.Name(), domain.Restored{}.Name(), domain.Redacted{}.Name(), domain.Erased{}.Name(),
+		domain.Accepted{}.Name(), domain.ItemQuarantined{}.Name(), domain.Readmitted{}.Name(),
 	}
 }
 

@@ -161,7 +161,7 @@ func touched(page []domain.Event) (ids []string, texts map[string]bool) {
 		case domain.Rescoped:
 			seen.Add(&ids, id)
 		case domain.Remembered, domain.Revised, domain.Superseded, domain.Deleted, domain.Restored, domain.Redacted,
-			domain.Erased:
+			domain.Erased, domain.Accepted, domain.ItemQuarantined, domain.Readmitted:
 			seen.Add(&ids, id)
 			texts[id] = true
 		}

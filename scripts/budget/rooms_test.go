@@ -15,10 +15,10 @@ database database/databasetest
 events/background events/codec events/signing events events/follow events/forward events/logtest events/proof
 projections/rows projections/catalogue projections/people projections/keys projections/policies projections/sessions
 projections/words projections/browse projections/erasure projections/embedding/lexicon projections/embedding/static projections/embedding/sentence projections/endpoint projections/embedding
- projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections
+ projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections/contain projections
 projections/projectiontest projections/extraction projections/subscriptions projections/receipts
 http/api http/body http/egress http/document http/oidc http/client http/serve http/visible http/people http/keys
-http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http/receipts http http/servertest http/scim http/viking http/mcp
+http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http/receipts http/contain http http/servertest http/scim http/viking http/mcp
 http/console http/console/browsertest
 cmd/annals/terminal cmd/annals/backup cmd/annals/telemetry cmd/annals/serve cmd/annals/markdown cmd/annals/agents cmd/annals/foreign cmd/annals/knowledge cmd/annals/record cmd/annals/operate cmd/annals
 scripts/bench scripts/budget scripts/trace

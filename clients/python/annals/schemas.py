@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, TypedDict, Union
 
 
+class Acceptance(TypedDict, total=False):
+    abstract: str
+    content: str
+    reason: str
+    task: str
+
+
 class _Act(TypedDict):
     act: Literal['confirm', 'stale', 'supersede', 'transfer', 'forget', 'restore', 'helpful', 'harmful']
     id: str
@@ -36,7 +43,7 @@ class BadField(_BadField, total=False):
 
 
 class _BulkAnswer(TypedDict):
-    status: Literal['created', 'unchanged', 'revised', 'recorded', 'error']
+    status: Literal['created', 'proposed', 'unchanged', 'revised', 'recorded', 'error']
 
 
 class BulkAnswer(_BulkAnswer, total=False):
@@ -110,6 +117,66 @@ Consistency = TypedDict("Consistency", {
     "to": "int",
     "to_root": "str",
 })
+
+
+class _ContainedItem(TypedDict):
+    id: str
+
+
+class ContainedItem(_ContainedItem, total=False):
+    owner: str
+    status: str
+    title: str
+    why: Literal['named', 'written', 'derived', 'merged', 'copied']
+
+
+class ContainedScope(TypedDict):
+    items: int
+    scope: str
+
+
+class _Containment(TypedDict):
+    at: str
+    by: str
+    id: str
+    items: int
+    revived: int
+    scopes: List[ContainedScope]
+    votes: int
+
+
+class Containment(_Containment, total=False):
+    actor: str
+    named: List[str]
+    reason: str
+    sample: List[ContainedItem]
+    session: str
+    since: str
+    source: str
+    undone_at: str
+    undone_by: str
+
+
+class _ContainmentPreview(TypedDict):
+    already: int
+    digest: str
+    items: int
+    others: int
+    revived: int
+    sample: List[ContainedItem]
+    scopes: List[ContainedScope]
+    votes: int
+    why: Dict[str, int]
+
+
+class ContainmentPreview(_ContainmentPreview, total=False):
+    answers: int
+    told: List[str]
+    what_if: WhatIf
+
+
+class Containments(TypedDict):
+    items: List[Containment]
 
 
 class _ContextAnswer(TypedDict):
@@ -415,7 +482,7 @@ class Findings(_Findings, total=False):
 class _Fingerprint(TypedDict):
     id: str
     revision: int
-    status: Literal['active', 'superseded', 'deleted', 'erased']
+    status: Literal['active', 'superseded', 'deleted', 'erased', 'quarantined', 'proposed']
 
 
 class Fingerprint(_Fingerprint, total=False):
@@ -561,7 +628,7 @@ class _ItemStanding(TypedDict):
     owner: str
     scopes: List[str]
     stale_reporters: int
-    status: Literal['active', 'superseded', 'deleted', 'erased']
+    status: Literal['active', 'superseded', 'deleted', 'erased', 'quarantined', 'proposed']
 
 
 class ItemStanding(_ItemStanding, total=False):
@@ -625,6 +692,7 @@ class Knowledge(_Knowledge, total=False):
     owner: str
     polarity: Literal['positive', 'negative']
     position: int
+    quarantined: Withheld
     reason: str
     receipt: str
     redacted: Dict[str, int]
@@ -634,16 +702,80 @@ class Knowledge(_Knowledge, total=False):
     similar: List[Similar]
     source: Source
     stale: Stale
-    status: Literal['active', 'superseded', 'deleted', 'erased']
+    status: Literal['active', 'superseded', 'deleted', 'erased', 'quarantined', 'proposed']
     superseded_by: str
     tags: Union[Dict[str, Union[str, List[str]]], List[str]]
     task: str
+    trust: Literal['person', 'personal_agent', 'agent', 'import', 'outside']
     type: Literal['user_profile', 'strategy', 'tool', 'usecase', 'definition', 'plan']
     updated_at: str
     uri: str
     verified: Verified
     version: int
     visibility: Literal['private', 'shared', 'org', 'public']
+
+
+class _Known(TypedDict):
+    about: str
+    erased: List[KnownErased]
+    items: List[KnownItem]
+    links: str
+    made_at: str
+    made_for: str
+    names: Dict[str, str]
+    on: str
+    position: int
+    readers: List[KnownScope]
+    until: str
+    zone: str
+
+
+class Known(_Known, total=False):
+    proofs: List[Inclusion]
+
+
+class KnownErased(TypedDict):
+    created_at: Union[str, None]
+    id: str
+    later: List[KnownStep]
+    owner: str
+    scopes: List[str]
+
+
+class _KnownItem(TypedDict):
+    disputed: List[KnownStep]
+    knowledge: Knowledge
+    later: List[KnownStep]
+
+
+class KnownItem(_KnownItem, total=False):
+    band: Literal['sure', 'perhaps']
+    title: str
+
+
+class _KnownScope(TypedDict):
+    readers: List[ScopeReader]
+    scope: str
+    total: int
+
+
+class KnownScope(_KnownScope, total=False):
+    hidden: bool
+
+
+class _KnownStep(TypedDict):
+    at: str
+    what: str
+
+
+class KnownStep(_KnownStep, total=False):
+    by: str
+    count: int
+    other: DigestOther
+    position: int
+    reason: str
+    to: List[str]
+    until: str
 
 
 class Learning(TypedDict):
@@ -663,7 +795,7 @@ class _LineageEntry(TypedDict):
 class LineageEntry(_LineageEntry, total=False):
     id: str
     owner: str
-    status: Literal['active', 'superseded', 'deleted', 'erased']
+    status: Literal['active', 'superseded', 'deleted', 'erased', 'quarantined', 'proposed']
 
 
 class _Link(TypedDict):
@@ -765,6 +897,20 @@ class Moment(_Moment, total=False):
     recorded_at: str
 
 
+class _NewContainment(TypedDict):
+    reason: str
+
+
+class NewContainment(_NewContainment, total=False):
+    actor: str
+    digest: str
+    items: List[str]
+    session: str
+    since: str
+    source: str
+    what_if: bool
+
+
 class _NewKey(TypedDict):
     subject: str
 
@@ -807,11 +953,9 @@ class NewMessages(_NewMessages, total=False):
     first: int
 
 
-class _NewPolicy(TypedDict):
+class NewPolicy(TypedDict, total=False):
+    approve: List[Literal['person', 'personal_agent', 'agent', 'import', 'outside']]
     every_days: int
-
-
-class NewPolicy(_NewPolicy, total=False):
     verifier: str
 
 
@@ -916,6 +1060,15 @@ class _PageMember(TypedDict):
 
 
 class PageMember(_PageMember, total=False):
+    next_cursor: str
+    receipt: str
+
+
+class _PageReceipt(TypedDict):
+    items: List[Receipt]
+
+
+class PageReceipt(_PageReceipt, total=False):
     next_cursor: str
     receipt: str
 
@@ -1158,6 +1311,169 @@ class RebuildReport(TypedDict):
     wrong: List[str]
 
 
+class _Receipt(TypedDict):
+    at: str
+    id: str
+    items: List[ReceiptItem]
+    kind: Literal['use', 'look', 'denied']
+    position: int
+    route: str
+    status: int
+
+
+class Receipt(_Receipt, total=False):
+    as_of: int
+    authentication: str
+    caller: str
+    embedder: str
+    host: str
+    on_behalf_of: str
+    question: str
+    question_erased: bool
+    ranking: str
+    sealed: int
+    session: str
+    trace_id: str
+
+
+class ReceiptFault(TypedDict):
+    detail: str
+    kind: Literal['changed', 'missing', 'added', 'answered', 'asked', 'indexed', 'damaged', 'unsealed']
+    receipt: str
+
+
+class _ReceiptGap(TypedDict):
+    detail: str
+    first: str
+
+
+class ReceiptGap(_ReceiptGap, total=False):
+    after: str
+    last: str
+    server: str
+
+
+class _ReceiptGiven(TypedDict):
+    state: Literal['unchanged', 'redacted', 'erased', 'hidden', 'changed']
+
+
+class ReceiptGiven(_ReceiptGiven, total=False):
+    certificate: str
+    fault: str
+    knowledge: Knowledge
+
+
+class _ReceiptItem(TypedDict):
+    level: int
+    version: int
+
+
+class ReceiptItem(_ReceiptItem, total=False):
+    band: Literal['sure', 'perhaps']
+    cut: bool
+    hidden: bool
+    id: str
+    parts: ReceiptParts
+    scope: str
+    score: float
+    title: str
+
+
+class ReceiptParts(TypedDict, total=False):
+    confidence: float
+    lexical: float
+    model: float
+    semantic: float
+
+
+class ReceiptProof(TypedDict):
+    count: int
+    event_id: str
+    first: int
+    index: int
+    last: int
+    leaf: str
+    path: List[str]
+    position: int
+    record: str
+    root: str
+
+
+class _ReceiptShown(TypedDict):
+    answer: Dict[str, Any]
+    at: str
+    digest: str
+    given: List[ReceiptGiven]
+    id: str
+    items: List[ReceiptItem]
+    kind: Literal['use', 'look', 'denied']
+    position: int
+    route: str
+    same: bool
+    status: int
+
+
+class ReceiptShown(_ReceiptShown, total=False):
+    as_of: int
+    authentication: str
+    caller: str
+    embedder: str
+    faults: List[str]
+    host: str
+    on_behalf_of: str
+    proof: ReceiptProof
+    question: str
+    question_erased: bool
+    ranking: str
+    request: Dict[str, Any]
+    sealed: int
+    session: str
+    today: ReceiptToday
+    trace_id: str
+
+
+class _ReceiptToday(TypedDict):
+    at: str
+    items: List[ReceiptTodayHit]
+    position: int
+
+
+class ReceiptToday(_ReceiptToday, total=False):
+    refused: str
+
+
+class _ReceiptTodayHit(TypedDict):
+    level: int
+    version: int
+
+
+class ReceiptTodayHit(_ReceiptTodayHit, total=False):
+    band: Literal['sure', 'perhaps']
+    change: List[Literal['new', 'gone', 'moved', 'revised', 'superseded', 'forgotten', 'erased', 'out of reach']]
+    cut: bool
+    hidden: bool
+    id: str
+    now: int
+    parts: ReceiptParts
+    scope: str
+    score: float
+    then: int
+    title: str
+
+
+class _ReceiptVerification(TypedDict):
+    count: int
+    faults: List[ReceiptFault]
+    gaps: List[ReceiptGap]
+    receipts: int
+    sealed: int
+    verified: bool
+
+
+class ReceiptVerification(_ReceiptVerification, total=False):
+    expired: int
+
+
 class _Redaction(TypedDict):
     events: List[str]
     redacted: Dict[str, int]
@@ -1186,6 +1502,14 @@ class _Related(TypedDict):
 
 class Related(_Related, total=False):
     at: str
+    reason: str
+
+
+class _ReleaseItems(TypedDict):
+    items: List[str]
+
+
+class ReleaseItems(_ReleaseItems, total=False):
     reason: str
 
 
@@ -1515,6 +1839,15 @@ class Supersession(_Supersession, total=False):
     reason: str
 
 
+class Tainted(TypedDict, total=False):
+    actor: str
+    items: List[str]
+    session: str
+    since: str
+    source: str
+    what_if: bool
+
+
 class _Task(TypedDict):
     archive: str
     created_at: str
@@ -1562,6 +1895,10 @@ class Tenants(TypedDict):
     items: List[Tenant]
 
 
+class UndoContainment(TypedDict, total=False):
+    reason: str
+
+
 class ValueCount(TypedDict):
     items: int
     value: str
@@ -1572,11 +1909,12 @@ class VerificationPolicies(TypedDict):
 
 
 class _VerificationPolicy(TypedDict):
-    every_days: int
     scope: str
 
 
 class VerificationPolicy(_VerificationPolicy, total=False):
+    approve: List[str]
+    every_days: int
     set_at: str
     type: str
     verifier: str
@@ -1616,6 +1954,29 @@ class WebhookTest(_WebhookTest, total=False):
     error: str
     status: int
 
+
+class WhatIf(TypedDict):
+    active: int
+    best: List[WhatIfItem]
+    without: int
+
+
+class _WhatIfItem(TypedDict):
+    confidence: float
+    harmful: int
+    helpful: int
+    id: str
+
+
+class WhatIfItem(_WhatIfItem, total=False):
+    title: str
+
+
+class Withheld(TypedDict, total=False):
+    containment: str
+    reason: str
+    since: str
+
 EventsQuery = TypedDict("EventsQuery", {
     "actor": "str",
     "on_behalf_of": "str",
@@ -1652,7 +2013,7 @@ class ListQuery(TypedDict, total=False):
     id_prefix: str
     stale: bool
     trace_id: str
-    status: List[Literal['active', 'superseded', 'deleted', 'erased']]
+    status: List[Literal['active', 'superseded', 'deleted', 'erased', 'quarantined', 'proposed']]
     created_from: str
     created_to: str
     updated_from: str

@@ -48,6 +48,7 @@ func (k Knowledge) Print(c *terminal.Console) {
 	facts.Field("owner", k.Owner)
 	facts.Field("tags", joinedTags(k.Tags))
 	facts.Field("source", k.sourced())
+	facts.Field("trust", k.Trust)
 	facts.Field("meta", terminal.Compact(k.Meta))
 	facts.Field("uri", k.URI)
 	contested := ""
@@ -64,6 +65,9 @@ func (k Knowledge) Print(c *terminal.Console) {
 	}
 	if k.Status != "active" {
 		facts.Field("status", terminal.Joined(" by ", k.Status, k.SupersededBy))
+	}
+	if k.Quarantined != nil {
+		facts.Field("quarantined", terminal.Joined(": ", k.Quarantined.Containment, k.Quarantined.Reason))
 	}
 	if k.ConfirmedAt != nil {
 		confirmation := terminal.Text(k.ConfirmedAt)

@@ -61,11 +61,15 @@ func (r *RememberCommand) Run(ctx context.Context, c *terminal.Console) error {
 	if c.JSON {
 		return c.Document(a.Body)
 	}
-	if a.Header.Get("Annals-Outcome") != domain.Created {
+	switch a.Header.Get("Annals-Outcome") {
+	case domain.Created:
+		c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(k.ID), k.Revision, strings.Join(k.Scopes, ", "))
+	case domain.Proposed:
+		c.Say("proposed %s · a steward of %s accepts it first", terminal.Bold.Render(k.ID), strings.Join(k.Scopes, ", "))
+	default:
 		c.Say("known already: %s", terminal.Bold.Render(k.ID))
 		return nil
 	}
-	c.Say("remembered %s · revision %d · %s", terminal.Bold.Render(k.ID), k.Revision, strings.Join(k.Scopes, ", "))
 	RedactionsOf(a).Print(c)
 	k.printSimilar(c)
 	return nil

@@ -342,3 +342,28 @@ func TestAPairIsShownSideBySide(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsProposedIsAcceptedEditedOrDeclined(t *testing.T) {
+	t.Parallel()
+	eachDesk(t, func(t *testing.T, d *desk) {
+		d.do(client.Request{
+			Method: "PUT", Path: []string{"v1", "verification", "user:default"},
+			Body: api.NewPolicy{Approve: &[]string{"outside"}},
+		})
+		for _, id := range []string{"a", "b", "c"} {
+			source := &api.Source{URLs: []string{"https://x.example"}}
+			d.do(client.Post(api.Knowledge{ID: id, Type: "plan", Content: "Says " + id + ".", Source: source}, "v1", "knowledge"))
+		}
+		seen := reviewed(t, d.server, "caewhy\rd\x03dit is wrong\rq", func(string) string { return "Says less." })
+		if !strings.Contains(seen, "c was declined") {
+			t.Errorf("it shows\n%s", seen)
+		}
+		if a, b := d.item("a"), d.item("b"); a.Status != "active" || a.ConfirmedAt == nil || b.Content != "Says less." ||
+			b.Status != "active" {
+			t.Errorf("a is %+v, b is %+v", a, b)
+		}
+		if _, err := d.server.Do(t.Context(), client.Get("v1", "knowledge", "c"), nil); !errors.Is(err, client.ErrGone) {
+			t.Errorf("c was declined: %v", err)
+		}
+	})
+}

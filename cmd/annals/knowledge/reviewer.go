@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -44,6 +45,11 @@ const (
 		"all others; M merge them into the first with a text that you edit; k keep all of them; d " +
 		"forget; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; q " +
 		"quit"
+	proposalKeys = "a accept · e edit and accept · d decline · n next · p previous · u undo · ? help · q quit"
+	proposalHelp = "a accept, which confirms it and shows it to its readers; e edit the content in $EDITOR and accept it; " +
+		"d decline and say why to the author; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; " +
+		"q quit"
+	acceptanceStays   = "an acceptance stays: forget the item if it is wrong"
 	confirmationStays = "a confirmation stays: report the item stale if it is wrong"
 )
 
@@ -64,7 +70,9 @@ func (r *Reviewer) Run(ctx context.Context) error {
 		case 'q', terminal.KeyInterrupt, '\x04':
 			return nil
 		case '?':
-			r.notice = keysHelp
+			if r.notice = keysHelp; r.proposed() {
+				r.notice = proposalHelp
+			}
 		case 'n':
 			r.step(+1)
 		case 'p':
@@ -94,7 +102,10 @@ func (r *Reviewer) show() (more bool) {
 	head := fmt.Sprintf("%d of %d", r.at+1, len(r.List))
 	keys := cmp.Or(r.doneAt(), keysShown)
 	switch all := len(one.items()); {
-	case r.done[r.at] != "" || all == 1:
+	case r.done[r.at] != "":
+	case r.proposed():
+		keys = proposalKeys
+	case all == 1:
 	case all == 2:
 		keys = "← keep left · → keep right · k keep both · " + keysShown
 	default:
@@ -131,6 +142,9 @@ func (r *Reviewer) decide(ctx context.Context, key rune) {
 		'm': left, terminal.KeyLeft: left,
 		terminal.KeyRight: func(ctx context.Context) error { return r.keepSide(ctx, 1) },
 	}
+	if r.proposed() {
+		acts = map[rune]func(context.Context) error{'a': r.accept, 'e': r.acceptEdited, 'd': r.decline}
+	}
 	act, known := acts[key]
 	if key >= '1' && key <= '9' {
 		act, known = func(ctx context.Context) error { return r.keepNumbered(ctx, int(key-'0')) }, true
@@ -140,7 +154,7 @@ func (r *Reviewer) decide(ctx context.Context, key rune) {
 		r.notice = "no such key: ? lists them"
 	case r.done[r.at] != "":
 		r.notice = "this was " + r.done[r.at] + " already"
-	case !strings.ContainsRune("cCeEsd", key) && len(r.List[r.at].items()) == 1:
+	case !strings.ContainsRune("acCeEsd", key) && len(r.List[r.at].items()) == 1:
 		r.notice = "this item is in no pair"
 	default:
 		r.try(ctx, act)
@@ -261,6 +275,37 @@ func (r *Reviewer) forget(ctx context.Context) error {
 		return err
 	}
 	return r.send(ctx, about(k, http.MethodDelete, api.Reason{Reason: reason}), "forgotten", restoring(k))
+}
+
+// proposed tells whether the item that is shown waits for approval.
+func (r *Reviewer) proposed() bool { return r.List[r.at].Item.Status == string(domain.IsProposed) }
+
+func (r *Reviewer) accept(ctx context.Context) error {
+	request := about(r.List[r.at].Item, http.MethodPost, api.Acceptance{}, "accept")
+	return r.send(ctx, request, "accepted", undoing{stays: acceptanceStays})
+}
+
+func (r *Reviewer) acceptEdited(ctx context.Context) error {
+	k := r.List[r.at].Item
+	text, err := r.edited(ctx, k)
+	if err != nil {
+		return err
+	}
+	reason, err := r.ask(ctx, "why?", false)
+	if err != nil {
+		return err
+	}
+	request := about(k, http.MethodPost, api.Acceptance{Content: &text, Reason: reason}, "accept")
+	return r.send(ctx, request, "edited and accepted", undoing{stays: acceptanceStays})
+}
+
+func (r *Reviewer) decline(ctx context.Context) error {
+	k := r.List[r.at].Item
+	reason, err := r.ask(ctx, "why is it declined?", true)
+	if err != nil {
+		return err
+	}
+	return r.send(ctx, about(k, http.MethodPost, api.Reason{Reason: reason}, "decline"), "declined", restoring(k))
 }
 
 func restoring(k *api.Knowledge) undoing {

@@ -31,7 +31,7 @@ func (p *policyListCommand) Run(ctx context.Context, c *terminal.Console) error 
 	var all api.VerificationPolicies
 	return p.Answer(ctx, c, client.Get(policyPath...), &all, func() error {
 		if len(all.Items) == 0 {
-			p.Empty(c, "none yet: annals policy set SCOPE --every 90d")
+			p.Empty(c, "none yet: annals policy set SCOPE --every 90d, or --approve agents")
 			return nil
 		}
 		return p.Show(c, policyTable(all))
@@ -39,10 +39,14 @@ func (p *policyListCommand) Run(ctx context.Context, c *terminal.Console) error 
 }
 
 func policyTable(all api.VerificationPolicies) *terminal.Table {
-	rows := terminal.NewTable("SCOPE", "TYPE", "EVERY", "VERIFIER", "SET")
+	rows := terminal.NewTable("SCOPE", "TYPE", "EVERY", "VERIFIER", "APPROVE", "SET")
 	rows.Spare = []string{"SET"}
 	for _, p := range all.Items {
-		rows.Row(p.Scope, p.Type, fmt.Sprintf("%dd", p.EveryDays), p.Verifier, p.SetAt)
+		every := ""
+		if p.EveryDays > 0 {
+			every = fmt.Sprintf("%dd", p.EveryDays)
+		}
+		rows.Row(p.Scope, p.Type, every, p.Verifier, strings.Join(p.Approve, ","), p.SetAt)
 	}
 	return rows
 }
@@ -72,16 +76,38 @@ type policySetCommand struct {
 	terminal.Remote
 	policyName
 
-	Every    string `field:"every_days" required:"" placeholder:"90d"`
-	Verifier string `placeholder:"ENTITY"`
+	Every    string   `field:"every_days" placeholder:"90d"`
+	Verifier string   `placeholder:"ENTITY"`
+	Approve  []string `placeholder:"CLASSES"`
+}
+
+// classes are the words for what needs approval.
+var classes = map[string][]string{
+	"none": {}, "people": {"person"}, "agents": {"personal_agent", "agent"}, "imports": {"import"},
 }
 
 func (p *policySetCommand) Run(ctx context.Context, c *terminal.Console) error {
-	days, err := strconv.Atoi(strings.TrimSuffix(p.Every, "d"))
-	if err != nil {
-		return terminal.Wrong("as in --every 90d", "%q is no number of days", p.Every)
+	body := api.NewPolicy{Verifier: p.Verifier}
+	if p.Every == "" && p.Approve == nil {
+		return terminal.Wrong("as in --every 90d, or --approve agents", "a policy needs --every or --approve")
 	}
-	body := api.NewPolicy{EveryDays: days, Verifier: p.Verifier}
+	if p.Every != "" {
+		days, err := strconv.Atoi(strings.TrimSuffix(p.Every, "d"))
+		if err != nil {
+			return terminal.Wrong("as in --every 90d", "%q is no number of days", p.Every)
+		}
+		body.EveryDays = days
+	}
+	if p.Approve != nil {
+		body.Approve = &[]string{}
+		for _, word := range p.Approve {
+			named, known := classes[word]
+			if !known {
+				named = []string{word}
+			}
+			*body.Approve = append(*body.Approve, named...)
+		}
+	}
 	return changePolicy(ctx, c, p.Remote, p.request(http.MethodPut, body))
 }
 

@@ -224,6 +224,7 @@ type summary struct {
 	Created   int     `json:"created"`
 	Unchanged int     `json:"unchanged"`
 	Revised   int     `json:"revised"`
+	Proposed  int     `json:"proposed,omitempty"` // they wait for a steward
 	Failed    int     `json:"failed"`
 	Seconds   float64 `json:"seconds"`
 
@@ -253,6 +254,8 @@ func (s *summary) count(status string) {
 	switch status {
 	case "created":
 		s.Created++
+	case "proposed":
+		s.Proposed++
 	case "unchanged":
 		s.Unchanged++
 	case "revised", "recorded":
@@ -306,6 +309,9 @@ func (s *summary) print(c *terminal.Console, f *failures) error {
 	}
 	c.Say("%d created · %d unchanged · %d revised · %d failed · in %.1f s",
 		s.Created, s.Unchanged, s.Revised, s.Failed, s.Seconds)
+	if s.Proposed > 0 {
+		c.Say("%d proposed: others see them when a steward has accepted them", s.Proposed)
+	}
 	s.Redacted.Print(c)
 	markdown.PrintUnread(c, s.Unread)
 	for _, both := range s.Conflicts {

@@ -24,6 +24,7 @@ type ReportCommands struct {
 	Declining reportDecliningCommand `cmd:""`
 	Access    reportAccessCommand    `cmd:""`
 	Health    reportHealthCommand    `cmd:""`
+	Known     reportKnownCommand     `cmd:""`
 }
 
 // reporting are the flags of every report.

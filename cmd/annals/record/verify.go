@@ -77,6 +77,14 @@ func (v *VerifyCommand) verify(
 		}
 		return nil, verifyContinuation(c, continuation, verification.Keys)
 	}
+	switch proofs, is, err := proof.ReadProofs(v.File); {
+	case is && err != nil:
+		return nil, notVerified(err, "annals report known --output FILE writes one")
+	case is && len(v.Checkpoint) > 0:
+		return nil, beside("the proofs of some events")
+	case is:
+		return nil, verifyProofs(c, proofs, verification.Keys)
+	}
 	switch certificate, is, err := proof.ReadCertificate(v.File); {
 	case errors.Is(err, proof.ErrNeither):
 		return nil, terminal.Wrong("annals export log, annals proof event --json, annals proof consistency --json "+
@@ -216,28 +224,51 @@ func verifyContinuation(c *terminal.Console, continuation proof.Continuation, ke
 }
 
 func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys []string) error {
-	var err error
-	for _, key := range keys {
-		checkpoint, refused := certificate.Check(key)
-		if err = refused; errors.Is(err, proof.ErrKey) {
-			return err
-		} else if err != nil {
-			continue
-		}
-		if c.JSON {
-			return c.Document(map[string]any{
-				"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
-				"hash": certificate.Hash, "record": certificate.Record, "origin": checkpoint.Origin, "size": checkpoint.Size,
-			})
-		}
-		c.Say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
-			terminal.Green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
-		if what, data := certificate.Says(); what != "" {
-			c.Say("it says: %s\n%s", what, data)
-		}
-		return nil
+	checkpoint, err := certificate.Check(keys...)
+	switch {
+	case errors.Is(err, proof.ErrKey):
+		return err
+	case err != nil:
+		return notVerified(err, "")
+	case c.JSON:
+		return c.Document(map[string]any{
+			"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
+			"hash": certificate.Hash, "record": certificate.Record, "origin": checkpoint.Origin, "size": checkpoint.Size,
+		})
 	}
-	return notVerified(err, "")
+	c.Say("%s: at position %d of %s, which had %d events, is the event with the hash %s",
+		terminal.Green.Render("verified"), certificate.Position, checkpoint.Origin, checkpoint.Size, certificate.Hash)
+	if what, fields := certificate.Says(); what != "" {
+		c.Say("it says: %s\n%s", what, fields)
+	}
+	return nil
+}
+
+// verifyProofs verifies a report, and prints what the proven events say, since the readable part may say otherwise.
+func verifyProofs(c *terminal.Console, proofs proof.Proofs, keys []string) error {
+	checkpoint, err := proofs.Check(keys...)
+	switch {
+	case errors.Is(err, proof.ErrKey):
+		return err
+	case err != nil:
+		return notVerified(err, "")
+	case c.JSON:
+		var items []map[string]any
+		for _, certificate := range proofs.Events {
+			items = append(items, map[string]any{"position": certificate.Position, "record": certificate.Record})
+		}
+		return c.Document(map[string]any{
+			"verified": true, "about": proofs.About, "on": proofs.On, "origin": checkpoint.Origin, "items": items,
+		})
+	}
+	for _, certificate := range proofs.Events {
+		if what, fields := certificate.Says(); what != "" {
+			c.Say("%d: %s\n%s", certificate.Position, what, fields)
+		}
+	}
+	c.Say("%s: %s has these %s. What the file says besides is not proven",
+		terminal.Green.Render("verified"), checkpoint.Origin, terminal.Several(len(proofs.Events), "event"))
+	return nil
 }
 
 // print shows what was verified and what is wrong.

@@ -46,12 +46,13 @@ func parts() []joining {
 		{open: openQuotas, check: checkQuotas, log: limitLog},           // part: quotas
 		{open: openPolicies},                                            // part: policies
 		{open: openWebhooks},                                            // part: webhooks
+		{open: openContain},                                             // part: contain
 		{open: openReviews},
 		{open: openRebuilds},
-		{open: openDocuments},                                                 // part: documents
-		{open: openViking},                                                    // part: viking
-		{open: openSCIM},                                                      // part: scim
-		{open: openMCP},                                                       // part: mcp
+		{open: openDocuments}, // part: documents
+		{open: openViking},    // part: viking
+		{open: openSCIM},      // part: scim
+		{open: openMCP},       // part: mcp
 		{open: openConsole, invites: Config.hasConsole, check: checkTraceURL}, // part: console
 	}
 }

@@ -43,6 +43,7 @@ func (c *core) surface() annalshttp.Config {
 			reports.Room{
 				Reporter: c.reports(), Digests: offered[reports.Digests](c), Reader: present{c},
 				Items: c.knowledge.Browser, Names: directory,
+				Prover: offered[reports.Prover](c),
 			},
 			scrubbing.Room{Rules: c.entrance, Recorded: c.entrance, Items: c.knowledge.Browser},
 			operate.Projections{

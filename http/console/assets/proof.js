@@ -73,11 +73,11 @@ const none = (names) => [!names.length, names.join(" ")];
 // Verifies an answer of GET /v1/log/proof/{event_id}.
 export const inclusion = ({ record, path, checkpoint, ...said }, key) => run({
   record: async () => {
-    const hash = await recordHash(record);
-    return [hash === said.hash, hash];
+    const hash = await recordHash(record), sealed = !("text" in record) || await seal(record) === record.text_commitment;
+    return [hash === said.hash && sealed, hash];
   },
   repeated: async () => none(differences(said, record, // nothing is added
-    ["event_id", "stream", "position", ...Object.keys(record).filter((name) => !FIELDS.includes(name))])),
+    ["event_id", "stream", "position", ...Object.keys(record).filter((name) => ![...FIELDS, "text", "salt"].includes(name))])),
   path: async () => {
     const { size, root } = parse(checkpoint.note), rest = [...path], leaf = (await leafOf(said.hash)).toBase64();
     const signed = said.leaf || leaf; // of a rewritten event, the path begins at the leaf that was signed
@@ -89,6 +89,19 @@ export const inclusion = ({ record, path, checkpoint, ...said }, key) => run({
   key: async () => [true, (await open(key)).id],
   signature: () => signed(checkpoint.note, key),
 });
+
+// Verifies the proofs of a report of GET /v1/reports/known. A detail is the positions that do not pass.
+export async function reported({ proofs }, key) {
+  const versions = {}, rows = [];
+  for (const proof of proofs) {
+    const { stream, version } = proof.record ?? proof, count = versions[stream] = (versions[stream] ?? 0) + 1;
+    rows.push([{ name: "whole", ok: !version || version === count }, ...await inclusion(proof, key)]);
+  }
+  return rows[0].map(({ name }, i) => {
+    const failed = proofs.filter((_, row) => !rows[row][i].ok).map(({ position }) => position);
+    return { name, ok: !failed.length, detail: failed.slice(0, 9).join(" ") };
+  });
+}
 
 // The root of a tree that begins with complete subtrees and goes on with the leaves of records.
 async function rootOf(size, before, records) {

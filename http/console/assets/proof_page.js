@@ -86,7 +86,7 @@ function showRecord({ FIELDS }, proof) {
   show("details", true);
 }
 
-const lists = ["inclusion", "consistency", "exported", "details", "says", "text", "differs", "found"];
+const lists = ["inclusion", "consistency", "exported", "reported", "details", "says", "text", "differs", "found"];
 
 // showDifferences names the fields in which the server's record is not the kept one.
 function showDifferences({ differences }, kept, record) {
@@ -140,12 +140,25 @@ async function compare(verifier, kept) {
   showSteps("consistency", await verifier.consistency(kept, now.note, path, find("key").value));
 }
 
+// proveReport verifies a report, and shows what its events say, since the readable part of it may say otherwise.
+async function proveReport(verifier, report) {
+  find("reported").querySelector("ul").replaceChildren(...report.proofs.map(({ position, record }) => {
+    const entry = document.createElement("li"), { name, stream, actor, recorded_at: at, text } = record ?? {};
+    entry.textContent = [`#${position}`, name, stream, actor, at, text].filter(Boolean).join(" · ");
+    return entry;
+  }));
+  showSteps("reported", await verifier.reported(report, find("key").value));
+}
+
 // examine verifies what a file contains: the proof of an event, such as the certificate of an erasure, a checkpoint, the
-// proof that a log continues one, or an export.
+// proof that a log continues one, an export, or a report of what was known.
 async function examine(verifier, text) {
   const key = find("key").value;
   lists.forEach((id) => show(id, false));
   [find("verdict").textContent, find("verdict").className] = [find("proof").dataset.working, "quiet"];
+  const page = text.match(/^<!DOCTYPE html>[^]*?<script type="application\/json" id="known">([^]*?)<\/script>/);
+  const report = page || /^{\s*"about":/.test(text) ? JSON.parse(page ? page[1] : text) : {};
+  if (report.proofs) return proveReport(verifier, report);
   if (!text.startsWith("{")) return compare(verifier, text + "\n");
   if (/^{"(tenant|manifest)":/.test(text)) return showSteps("exported", await verifier.exported(text, key));
   const kept = JSON.parse(text);

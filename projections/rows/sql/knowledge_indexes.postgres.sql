@@ -7,6 +7,8 @@ CREATE UNIQUE INDEX knowledge_{{.}}_uri ON knowledge_{{.}} (tenant, uri)
     WHERE status IN ('active', 'superseded');
 CREATE INDEX knowledge_{{.}}_gone ON knowledge_{{.}} (tenant, number)
     WHERE status IN ('deleted', 'erased');
+CREATE INDEX knowledge_{{.}}_withheld ON knowledge_{{.}} (tenant, number)
+    WHERE status IN ('quarantined', 'proposed');
 CREATE INDEX knowledge_{{.}}_stale ON knowledge_{{.}} (tenant, number)
     WHERE stale_reporters > 0 OR confirm_until IS NOT NULL;
 CREATE INDEX knowledge_{{.}}_updated ON knowledge_{{.}} (tenant, updated_at, number);

@@ -1,0 +1,2 @@
+// Package contain registers the operations on containments.
+package contain
