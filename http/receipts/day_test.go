@@ -82,10 +82,10 @@ func (d *busyDay) asks() {
 	for _, item := range items {
 		said = append(said, item.(map[string]any)["knowledge"].(map[string]any)["content"].(string))
 	}
-	d.said[id], d.then[id] = said, string(d.show(id, Bearer(RootKey)).Answer)
+	d.said[id] = said
 }
 
-// lasts holds every answer of the day against what is shown now.
+// lasts holds every answer of the day against what is shown now, and what is shown against what was shown before.
 func (d *busyDay) lasts(when string) {
 	d.T.Helper()
 	changed := 0
@@ -102,6 +102,9 @@ func (d *busyDay) lasts(when string) {
 			} else if given.Knowledge == nil && !d.erased[shown.Items[i].ID] {
 				d.T.Errorf("%s: item %d of %s is %s", when, i+1, id, given.State)
 			}
+		}
+		if _, before := d.then[id]; !before {
+			d.then[id] = string(shown.Answer)
 		}
 		if !gone && string(shown.Answer) != d.then[id] {
 			d.T.Errorf("%s: %s is another answer:\n%s\n%s", when, id, shown.Answer, d.then[id])
