@@ -43,11 +43,13 @@ test test-all race: export ANNALS_PG_HOME ?= $(shell df -Pk /dev/shm 2>/dev/null
 test: go ## Run the tests on SQLite, a PostgreSQL of their own and Chromium, installed if need be
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
+	@scripts/python.sh install
 	@$(TEST) -short $(TESTFLAGS) $(PACKAGES)
 
 test-all: go ## Run the slow tests, too, every test on both engines, every benchmark once; delete each part
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
+	@scripts/python.sh install
 	@$(TEST) $(TESTFLAGS) $(PACKAGES)
 	@scripts/without.sh
 	@$(MAKE) test-clients
@@ -60,6 +62,7 @@ test-all: go ## Run the slow tests, too, every test on both engines, every bench
 race: go ## Run the tests with the race detector, which needs a C compiler
 	@scripts/postgres.sh install
 	@scripts/browser.sh install
+	@scripts/python.sh install
 	@CGO_ENABLED=1 $(TEST) -race -short $(TESTFLAGS) $(PACKAGES)
 
 trace: go ## Show the functions that one remember and one search execute; UPDATE=1 writes their tables

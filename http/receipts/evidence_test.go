@@ -25,7 +25,7 @@ func python(t *testing.T, folder string, arguments ...string) (output string, co
 	t.Helper()
 	path, err := exec.LookPath("python3")
 	if err != nil {
-		t.Fatal("python3 is not installed: apt-get install python3")
+		t.Fatal("python3 is not installed: scripts/python.sh install")
 	}
 	command := exec.CommandContext(t.Context(), path, append([]string{filepath.Join(folder, "verify.py")}, arguments...)...)
 	out, err := command.CombinedOutput()
