@@ -18,5 +18,5 @@ die() {
 if command -v python3 >/dev/null; then exit; fi
 command -v apt-get >/dev/null || die "python3 is missing and there is no apt-get to install it: $otherwise"
 apt_update python3 python.sh
-apt_install python3-minimal
+apt_install python3
 say "$(command -v python3) is ready"
