@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -42,15 +43,13 @@ func (p Principal) MayApprove(k *Knowledge, v Verification) bool {
 
 // mustApprove refuses a change by a class of which a policy asks for approval.
 func mustApprove(dc DecisionContext, k *Knowledge, scopes []Scope, of Type, classes ...Trust) error {
-	for _, policy := range StateOf[Verification](dc, VerificationStream).asking(scopes, of, classes...) {
-		where := string(policy.Scope)
-		if where == "" {
-			where = "the tenant"
-		}
-		return Refuse(ErrForbidden, "%s asks for approval of what comes from %s", where, listed(policy.Approve)).
-			WithFix("remember it as an item of its own, which is proposed to the stewards; they may let it supersede %s", k.ID)
+	asking := StateOf[Verification](dc, VerificationStream).asking(scopes, of, classes...)
+	if len(asking) == 0 {
+		return nil
 	}
-	return nil
+	where := cmp.Or(string(asking[0].Scope), "the tenant")
+	return Refuse(ErrForbidden, "%s asks for approval of what comes from %s", where, listed(asking[0].Approve)).
+		WithFix("remember it as an item of its own, which is proposed to the stewards; they may let it supersede %s", k.ID)
 }
 
 // proposal finds an item that waits for the caller's approval, in an expected revision.

@@ -47,7 +47,9 @@ func (e ContainmentEffect) Discounted() (votes int) {
 const mostContainedScopes = 100
 
 // Commands are the commands of the containment.
-func (e ContainmentEffect) Commands(by Principal, id string, t Tainting, reason string) (first Contain, then []Command) {
+func (e ContainmentEffect) Commands(
+	by Principal, id string, t Tainting, reason string,
+) (first Contain, then []Command) {
 	first = Contain{By: by, ID: id, Applied: ContainmentApplied{
 		Items: len(e.Items), Votes: e.Discounted(), Revived: len(e.Revived),
 		Scopes: e.Scopes[:min(len(e.Scopes), mostContainedScopes)],

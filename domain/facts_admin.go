@@ -109,8 +109,8 @@ func (MemberReactivated) Name() string { return "directory.reactivated" }
 func (MemberJoined) Name() string      { return "directory.joined" }
 func (MemberLeft) Name() string        { return "directory.left" }
 
-// PolicySet said how often the items of a scope and a type are verified, and by whom, and what needs approval. It replaced the policy of the
-// same scope and type.
+// PolicySet said how often the items of a scope and a type are verified, and by whom, and what needs approval. It
+// replaced the policy of the same scope and type.
 type PolicySet struct {
 	Scope     Scope  `data:"scope,omitempty"` // empty for all
 	Type      Type   `data:"type,omitempty"`  // empty for all

@@ -92,8 +92,11 @@ func TestTheOwnerOfAQuarantinedItemCanDoNothing(t *testing.T) {
 	s := given(t, remembered(), ItemQuarantined{Containment: "c", Was: Active}).and("k2", successor())
 	for _, by := range []Principal{as(alice), service()} {
 		for _, command := range []Command{
-			Readmit{Target: on(by), Containment: "c"}, Restore{Target: on(by)}, Delete{Target: on(by)},
-			Confirm{Target: on(by)}, supersede(by, "k2"),
+			Readmit{Target: on(by), Containment: "c"},
+			Restore{Target: on(by)},
+			Delete{Target: on(by)},
+			Confirm{Target: on(by)},
+			supersede(by, "k2"),
 		} {
 			s.when(command).refused(ErrNotFound)
 		}

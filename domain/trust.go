@@ -34,8 +34,9 @@ func LeastTrusted(of ...Trust) (least Trust) {
 // Trust is the class of what the principal writes. The server itself has none: what it derives from an item is as
 // trusted as the item.
 func (p Principal) Trust() Trust {
+	system := SystemPrincipal()
 	switch {
-	case p.Subject == SystemPrincipal().Subject && p.Authentication == SystemPrincipal().Authentication && p.OnBehalfOf == "":
+	case p.Subject == system.Subject && p.Authentication == system.Authentication && p.OnBehalfOf == "":
 		return ""
 	case p.OnBehalfOf.Kind() == User && p.Subject.Kind() != User, p.EffectiveSubject().Kind() == User && p.InSession:
 		return FromPersonalAgent

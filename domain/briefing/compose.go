@@ -183,10 +183,11 @@ func (p picked) bullet(shown string) string {
 	if k.Text.URI != "" {
 		after += " " + reference(k)
 	}
-	against := ""
+	var disputes strings.Builder
 	for _, other := range p.against {
-		against += "\n  - but another item says: " + other
+		disputes.WriteString("\n  - but another item says: " + other)
 	}
+	against := disputes.String()
 	if p.outside() {
 		return before + text.Outside + after + "\n  > " + strings.ReplaceAll(shown, "\n", "\n  > ") + against
 	}

@@ -234,8 +234,8 @@ func idsOf(public []string) (ids []string) {
 	return ids
 }
 
-// Endorse signs a text for a file that goes beyond one log. Its first line has a space, which the origin of a checkpoint
-// never has, so that the signature is good for nothing else.
+// Endorse signs a text for a file that goes beyond one log. Its first line has a space, which the origin of a
+// checkpoint never has, so that the signature is good for nothing else.
 func (p *Prover) Endorse(text string) (string, error) {
 	if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, " ") {
 		return "", errors.New("sign a text: its first line could be the origin of a checkpoint")

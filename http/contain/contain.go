@@ -107,8 +107,8 @@ func tainting(c *serve.Call, in api.Tainted) (domain.Tainting, error) {
 	return t, c.Principal.CheckContains()
 }
 
-// patient is the context of an operation that may take longer than the time limit of requests: it reads the log, and may
-// write of a hundred thousand items.
+// patient is the context of an operation that may take longer than the time limit of requests: it reads the log, and
+// may write of a hundred thousand items.
 func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Minute)
 }
@@ -240,7 +240,8 @@ func shownScopes(p domain.Principal, r domain.RecordedContainment) (shown []doma
 
 func containmentOf(p domain.Principal, r domain.RecordedContainment) api.Containment {
 	out := api.Containment{
-		ID: r.ID, By: string(r.By), At: r.At, Reason: r.Applied.Reason, Named: r.Applied.Named, Actor: string(r.Applied.Actor),
+		ID: r.ID, By: string(r.By), At: r.At, Reason: r.Applied.Reason, Named: r.Applied.Named,
+		Actor:  string(r.Applied.Actor),
 		Source: r.Applied.Source, Session: r.Applied.Session, Since: serve.Time(r.Applied.Since), Items: r.Items,
 		Votes: r.Votes, Revived: r.Revived, Scopes: scopesOf(shownScopes(p, r)), UndoneBy: string(r.UndoneBy),
 		UndoneAt: serve.Time(r.UndoneAt),

@@ -125,7 +125,9 @@ func remember(ctx context.Context, api *client.Client, in arguments) (any, strin
 const proposed = "Proposed, and unseen by others until a steward accepts it:"
 
 // outcomes are the words for the outcomes of saving.
-var outcomes = map[string]string{"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in", "proposed": proposed}
+var outcomes = map[string]string{
+	"created": "Saved", "revised": "Revised", "unchanged": "Nothing to change in", "proposed": proposed,
+}
 
 func save(ctx context.Context, api *client.Client, in arguments) (any, string, error) {
 	k, err := in.knowledge()

@@ -115,7 +115,8 @@ func hitOf(h client.Hit, query string) hit {
 		URI: k.URI, ID: k.ID, Abstract: abstract, Score: h.Score, Band: h.Band, Category: kindOf(k), Scope: h.Scope,
 		Avoid: k.Polarity == string(domain.Negative), Stale: s.Reporters > 0,
 		Confidence: s.Confidence, Helpful: s.Helpful, Harmful: s.Harmful, Contested: s.Contested(),
-		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Trust: k.Trust, Verified: k.Verified, DisputedBy: s.DisputedBy,
+		ConfirmationExpired: s.Expired, SupersededBy: s.SupersededBy, Trust: k.Trust,
+		Verified: k.Verified, DisputedBy: s.DisputedBy,
 		Copies: h.Copies, OccurredAt: k.OccurredAt, marks: marks,
 	}
 }
@@ -213,7 +214,8 @@ func (r retrieved) String() string {
 		if len(h.marks) > 0 {
 			doubt = " (" + strings.Join(h.marks, "; ") + ")"
 		}
-		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s%s\n   uri: %s\n", i+1, h.Score, pitfall, oneLine(text.ForPrompt(h.Abstract)), doubt, text.ForPrompt(h.URI))
+		fmt.Fprintf(&out, "%d. [score=%.2f] %s%s%s\n   uri: %s\n", i+1, h.Score, pitfall,
+			oneLine(text.ForPrompt(h.Abstract)), doubt, text.ForPrompt(h.URI))
 	}
 	return out.String()
 }

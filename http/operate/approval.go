@@ -15,8 +15,9 @@ func approvalRoutes(a *serve.API, tags []string) {
 	serve.ChangeRoute(a, false, huma.Operation{
 		OperationID: "accept", Method: http.MethodPost, Path: serve.ItemPath + "/accept", Tags: tags,
 		Summary: "Accept a proposed item, with or without changes",
-		Description: "Its readers see it from now on, and it counts as confirmed. For admins, and for the maintainers of the " +
-			"groups whose policies ask for approval; in person, and not as an agent. Of several decisions, the first one counts: 409.",
+		Description: "Its readers see it from now on, and it counts as confirmed. For admins, and for the maintainers of " +
+			"the groups whose policies ask for approval; in person, and not as an agent. Of several decisions, the first " +
+			"one counts: 409.",
 	}, func(_ *serve.Call, t domain.Target, in api.Acceptance) serve.Validated {
 		return domain.Accept{Target: t, Reason: in.Reason, Changes: domain.Revised{
 			Task: in.Task, Content: in.Content, Abstract: in.Abstract,

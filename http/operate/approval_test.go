@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -45,9 +46,7 @@ func eachTeam(t *testing.T, approve []string, test func(t *testing.T, w team)) {
 func item(id string, more ...Object) Object {
 	k := Object{"id": id, "type": "strategy", "content": "Says " + id + ".", "scopes": []string{"team:pay"}}
 	for _, o := range more {
-		for name, value := range o {
-			k[name] = value
-		}
+		maps.Copy(k, o)
 	}
 	return k
 }

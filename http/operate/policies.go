@@ -37,7 +37,8 @@ func (r PolicyRoom) Routes(a *serve.API, _ visible.Events) {
 		OperationID: "list-policies", Method: http.MethodGet, Path: path, Tags: tags,
 		Summary: "List the verification policies",
 		Description: "The most specific policy of an item counts: of its scope and type, of its scope, of its type, of " +
-			"all. Of several that are as specific, the shortest period counts. Approval is asked for by each policy that is about an item.",
+			"all. Of several that are as specific, the shortest period counts. Approval is asked for by each policy that is " +
+			"about an item.",
 	}, s.list)
 	serve.Handle(s.api, huma.Operation{
 		OperationID: "set-policy", Method: http.MethodPut, Path: path + "/{scope}", Tags: tags,

@@ -86,8 +86,8 @@ func (r Room) Routes(a *serve.API, visible visible.Events) {
 		OperationID: "export-evidence", Method: http.MethodGet, Path: receiptsPath + "/evidence", Tags: tags,
 		Summary: "Export evidence of what was told, for an auditor",
 		Description: "A zip: the answers as they were given, the events of their items, and what proves both; a page " +
-			"to read, a page that maps its parts to controls, and a script of Python that verifies it without a network. At most " +
-			"2,000 receipts. For auditors and admins.",
+			"to read, a page that maps its parts to controls, and a script of Python that verifies it without a network. " +
+			"At most 2,000 receipts. For auditors and admins.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The file",

@@ -77,8 +77,8 @@ func queues() []queue {
 			reason: "k.superseded_by",
 		},
 		{
-			name: domain.QueueProposed, severity: 4, index: "withheld", some: "k." + rows.Withheld + " AND k.status = 'proposed'", count: "0",
-			since: "k.created_at", reason: "''",
+			name: domain.QueueProposed, severity: 4, index: "withheld",
+			some: "k." + rows.Withheld + " AND k.status = 'proposed'", count: "0", since: "k.created_at", reason: "''",
 		},
 		{name: domain.QueueVerificationDue, severity: 1, find: reviewer.due},
 		{name: domain.QueueOwnerDeactivated, severity: 2, find: reviewer.abandoned},

@@ -72,7 +72,8 @@ func (b *Browser) inSight(
 		return err
 	}
 	if len(items) > 0 {
-		query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).ColumnExpr("k.id, k.owner, k.scopes, k.status, k.baseline").
+		query := p.DB.NewSelect().TableExpr("? AS k", p.Tables.Knowledge).
+			ColumnExpr("k.id, k.owner, k.scopes, k.status, k.baseline").
 			Where("k.tenant = ?", reader.Tenant).Where("k.id IN (?)", bun.List(items))
 		err = rows.ScanEach(ctx, p.DB.DB, query, func(r *rows.Row, unreadable error) {
 			r.Version = 1

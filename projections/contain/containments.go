@@ -33,7 +33,9 @@ type Answers interface {
 
 // Preview finds what a containment would do, and changes nothing. The error matches [domain.ErrNotFound] if the caller
 // may not see an item that it names.
-func (c *Containments) Preview(ctx context.Context, by domain.Principal, t domain.Tainting) (domain.ContainmentEffect, error) {
+func (c *Containments) Preview(
+	ctx context.Context, by domain.Principal, t domain.Tainting,
+) (domain.ContainmentEffect, error) {
 	v, err := c.View(ctx)
 	if err != nil {
 		return domain.ContainmentEffect{}, err

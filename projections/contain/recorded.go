@@ -48,7 +48,9 @@ func (c *Containments) Find(ctx context.Context, tenant, id string) (domain.Reco
 }
 
 // recorded adds what the events of containments say.
-func (c *Containments) recorded(ctx context.Context, tenant string, streams []domain.Stream) ([]domain.RecordedContainment, error) {
+func (c *Containments) recorded(
+	ctx context.Context, tenant string, streams []domain.Stream,
+) ([]domain.RecordedContainment, error) {
 	all, names := make([]domain.RecordedContainment, len(streams)), make([]string, len(streams))
 	for i, stream := range streams {
 		names[i] = stream.Name

@@ -101,7 +101,7 @@ func (s *spread) take(e *recorded) {
 	}
 	if _, affected := s.items[id]; !affected {
 		if why := s.why(e, id); why != "" {
-			s.items[id], affected = why, true
+			s.items[id] = why
 		}
 	}
 	_, affected := s.items[id]

@@ -169,7 +169,8 @@ func (w *Without) Best(by domain.Principal, most int) (best []*domain.Knowledge,
 		}
 	}
 	slices.SortFunc(best, func(a, b *domain.Knowledge) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Helpful, a.Helpful),
+			cmp.Compare(a.Number, b.Number))
 	})
 	return best[:min(len(best), most)], len(best)
 }

@@ -221,7 +221,8 @@ func Seen(
 		authors = EachScope(engine, "("+a+"baseline #> '{voices,authors}')")
 	}
 	condition = a + "owner IN (?) AND NOT (" + a + Withheld + ") OR " + a + Live + " AND " + reached +
-		" OR " + a + "status = 'proposed' AND (" + a + "owner IN (?) OR EXISTS (SELECT 1 FROM " + authors + " WHERE s.value IN (?)))"
+		" OR " + a + "status = 'proposed' AND (" + a + "owner IN (?) OR EXISTS (SELECT 1 FROM " + authors +
+		" WHERE s.value IN (?)))"
 	args = []any{bun.List(owners), bun.List(scopes), bun.List(by.Selves()), bun.List(by.Selves())}
 	if len(by.Maintains) > 0 {
 		condition += " OR " + a + Withheld + " AND " + reached

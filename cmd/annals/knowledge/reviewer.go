@@ -46,9 +46,9 @@ const (
 		"forget; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; q " +
 		"quit"
 	proposalKeys = "a accept · e edit and accept · d decline · n next · p previous · u undo · ? help · q quit"
-	proposalHelp = "a accept, which confirms it and shows it to its readers; e edit the content in $EDITOR and accept it; " +
-		"d decline and say why to the author; n or ↓ next; p or ↑ previous; space more of this item; u undo the last act; " +
-		"q quit"
+	proposalHelp = "a accept, which confirms it and shows it to its readers; e edit the content in $EDITOR and accept " +
+		"it; d decline and say why to the author; n or ↓ next; p or ↑ previous; space more of this item; u undo the " +
+		"last act; q quit"
 	acceptanceStays   = "an acceptance stays: forget the item if it is wrong"
 	confirmationStays = "a confirmation stays: report the item stale if it is wrong"
 )

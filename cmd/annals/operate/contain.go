@@ -94,7 +94,8 @@ func (r *containCommand) Run(ctx context.Context, c *terminal.Console) error {
 func (r *containCommand) undo(ctx context.Context, c *terminal.Console) error {
 	var done api.Containment
 	return r.Answer(ctx, c, client.Request{
-		Method: http.MethodPost, Path: append(containments[:2:2], r.Undo, "undo"), Body: api.UndoContainment{Reason: r.Reason},
+		Method: http.MethodPost, Path: append(containments[:2:2], r.Undo, "undo"),
+		Body: api.UndoContainment{Reason: r.Reason},
 	}, &done, func() error {
 		c.Say("undid %s: what was still quarantined is as before", done.ID)
 		return nil
@@ -130,7 +131,8 @@ func showPreview(c *terminal.Console, p api.ContainmentPreview) {
 	if p.WhatIf == nil {
 		return
 	}
-	c.Say("without what it wrote, %s would be active instead of %d", terminal.Several(p.WhatIf.Without, "item"), p.WhatIf.Active)
+	c.Say("without what it wrote, %s would be active instead of %d",
+		terminal.Several(p.WhatIf.Without, "item"), p.WhatIf.Active)
 	best := terminal.NewTable("ID", "CONFIDENCE", "HELPFUL", "HARMFUL", "TITLE")
 	for _, i := range p.WhatIf.Best {
 		best.Row(i.ID, fmt.Sprintf("%.2f", i.Confidence), i.Helpful, i.Harmful, i.Title)
