@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // Proof proves that a seal covers a receipt: its leaf, and the hashes beside the way to the root.
@@ -37,13 +39,14 @@ func (r *Receipts) Tree(ctx context.Context, of Receipt) (*SealedTree, error) {
 			WithFix("receipts are sealed a minute or two after the answer: ask again")
 	}
 	t := &SealedTree{index: map[int64]int64{}}
-	sealed, err := r.seals(ctx, of.Tenant, of.Run)
-	if err != nil {
+	at, err := r.log.Reader.Read(ctx, of.Tenant, of.Sealed-1, 1)
+	if err != nil && !errors.Is(err, events.ErrHole) {
 		return nil, err
 	}
-	for _, event := range sealed {
-		if fact, is := event.Fact.(domain.ReceiptsSealed); is && event.Position == of.Sealed {
-			t.seal, t.event = fact, event
+	for _, event := range at {
+		if event.Stream == domain.ReceiptStreams.Of(strconv.FormatInt(of.Run, 10)) && event.Position == of.Sealed {
+			t.event = event
+			t.seal, _ = event.Fact.(domain.ReceiptsSealed)
 		}
 	}
 	if t.event.Position == 0 {

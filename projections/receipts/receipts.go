@@ -138,16 +138,15 @@ func (r *Receipts) begin(ctx context.Context) error {
 // loggedRun is the last run whose receipts are sealed in a log.
 func (r *Receipts) loggedRun(ctx context.Context) (last int64, err error) {
 	tenants, err := r.log.Reader.Tenants(ctx)
-	for _, tenant := range tenants {
-		var streams []string
-		if err == nil {
-			err = r.db.NewRaw("SELECT stream FROM streams WHERE tenant = ? AND "+
-				events.OfKind("stream", domain.ReceiptStreams), tenant).Scan(ctx, &streams)
-		}
-		for _, stream := range streams {
-			run, _ := strconv.ParseInt(domain.ReceiptStreams.ID(stream), 10, 64)
-			last = max(last, run)
-		}
+	if err != nil || len(tenants) == 0 {
+		return 0, err
+	}
+	var streams []string
+	err = r.db.NewRaw("SELECT stream FROM streams WHERE tenant IN (?) AND "+events.OfKind("stream", domain.ReceiptStreams),
+		bun.List(tenants)).Scan(ctx, &streams)
+	for _, stream := range streams {
+		run, _ := strconv.ParseInt(domain.ReceiptStreams.ID(stream), 10, 64)
+		last = max(last, run)
 	}
 	return last, err
 }

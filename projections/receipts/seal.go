@@ -12,7 +12,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 )
 
 // The receipts of a minute are sealed when it is over: one page takes the place of theirs, and in the same transaction
@@ -197,13 +196,4 @@ func (s span) String() string {
 		return strconv.FormatInt(s.first, 10)
 	}
 	return fmt.Sprintf("%d-%d", s.first, s.last)
-}
-
-// seals are the seals of a run, by their positions in the log.
-func (r *Receipts) seals(ctx context.Context, tenant string, run int64) ([]domain.Event, error) {
-	found, err := r.log.Reader.Stream(ctx, tenant, domain.ReceiptStreams.Of(strconv.FormatInt(run, 10)))
-	if err != nil {
-		return nil, events.Unavailable(err)
-	}
-	return found, nil
 }
