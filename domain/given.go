@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -78,4 +79,23 @@ func GivenHit(f Found, level Level) GivenItem {
 		Item: f.Knowledge, Scope: f.Scope, Band: f.Band, Score: f.Score, Semantic: f.Semantic, Model: f.Model,
 		Lexical: f.Lexical, Confidence: f.Confidence, Level: level,
 	}
+}
+
+// GivenHits are the items of an answer to a search for texts of a level; nil for the contents.
+func GivenHits(hits []Found, level *Level) []GivenItem {
+	items := make([]GivenItem, len(hits))
+	for i, hit := range hits {
+		items[i] = GivenHit(hit, *cmp.Or(level, new(Detail)))
+	}
+	return items
+}
+
+// GivenBriefing are the items of a briefing, which tells their abstracts.
+func GivenBriefing(told Briefing) []GivenItem {
+	items := make([]GivenItem, len(told.Items))
+	for i, b := range told.Items {
+		items[i] = GivenHit(b.Found, Abstract)
+		items[i].Cut = !b.Included
+	}
+	return items
 }

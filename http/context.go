@@ -47,11 +47,7 @@ func (s *Server) brief(
 	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
 		given.Asked = serve.Asked(body)
 		given.Embedder = told.Embedder
-		given.Items = serve.Map(told.Items, func(b domain.Briefed) domain.GivenItem {
-			item := domain.GivenHit(b.Found, domain.Abstract)
-			item.Cut = !b.Included
-			return item
-		})
+		given.Items = domain.GivenBriefing(told)
 	})
 	return &serve.Output[api.ContextAnswer]{Body: out}, nil
 }

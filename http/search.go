@@ -1,7 +1,6 @@
 package http
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -65,8 +64,7 @@ func (s *Server) search(
 	out := searchedOf(answer)
 	out.Receipt = s.items.GiveUse(c, func(given *domain.Given) {
 		given.Asked, given.AsOf, given.Embedder = serve.Asked(in), query.AsOf, answer.Embedder
-		level := *cmp.Or(query.Level, new(domain.Detail))
-		given.Items = serve.Map(answer.Hits, func(h domain.Found) domain.GivenItem { return domain.GivenHit(h, level) })
+		given.Items = domain.GivenHits(answer.Hits, query.Level)
 	})
 	if out.Position = looked; in.Facets {
 		out.Facets = hitFacets(all)

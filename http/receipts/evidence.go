@@ -20,7 +20,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/annals-kb/annals/domain"
-	"github.com/annals-kb/annals/events"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/projections/receipts"
@@ -32,7 +31,7 @@ type Prover interface {
 	Key() string
 	// Entry looks an event up, by its id or its position.
 	Entry(ctx context.Context, tenant, eventID string) (domain.Entry, error)
-	// Inclusion proves that the log of a checkpoint contains an event.
+	// Inclusion proves that the log of a checkpoint contains an event, with or without its text.
 	Inclusion(ctx context.Context, tenant string, entry domain.Entry, text bool) (domain.Inclusion, error)
 	// Endorse signs a text that is no checkpoint.
 	Endorse(text string) (note string, err error)
@@ -224,12 +223,12 @@ type asked struct {
 }
 
 // receipts adds the receipts and their proofs. It returns the positions of the events that they need.
-func (b *bundle) receipts(ctx context.Context, m *manifest) (map[int64]*events.Record, error) {
+func (b *bundle) receipts(ctx context.Context, m *manifest) (map[int64]bool, error) {
 	all, err := b.items(ctx, b.call, b.found...)
 	if err != nil {
 		return nil, err
 	}
-	positions, known := map[int64]*events.Record{}, map[string]bool{}
+	positions, known := map[int64]bool{}, map[string]bool{}
 	var tree *receipts.SealedTree
 	treeOf := int64(0)
 	for _, one := range b.found {
@@ -246,7 +245,7 @@ func (b *bundle) receipts(ctx context.Context, m *manifest) (map[int64]*events.R
 		}
 		if one.Sealed == 0 {
 			m.Unsealed = append(m.Unsealed, one.ID())
-		} else if positions[one.Sealed] = nil; treeOf != one.Sealed {
+		} else if positions[one.Sealed] = true; treeOf != one.Sealed {
 			treeOf = one.Sealed
 			if tree, err = b.Receipts.Tree(ctx, one); err != nil && !errors.Is(err, domain.ErrNotFound) {
 				return nil, err
@@ -277,50 +276,30 @@ func (b *bundle) receipts(ctx context.Context, m *manifest) (map[int64]*events.R
 			if err != nil {
 				return nil, err
 			}
-			for i := range records {
-				positions[records[i].Position] = &records[i]
+			for _, record := range records {
+				positions[record.Position] = true
 			}
 		}
 	}
 	return positions, nil
 }
 
-// events adds events with their proofs, as annals verify reads them.
-func (b *bundle) events(ctx context.Context, positions map[int64]*events.Record) error {
+// events adds events with their texts and proofs, as annals verify reads them.
+func (b *bundle) events(ctx context.Context, positions map[int64]bool) error {
 	for _, position := range slices.Sorted(maps.Keys(positions)) {
 		entry, err := b.Prover.Entry(ctx, b.tenant, strconv.FormatInt(position, 10))
 		if err != nil {
 			return err
 		}
-		made, err := b.Prover.Inclusion(ctx, b.tenant, entry, false)
+		made, err := b.Prover.Inclusion(ctx, b.tenant, entry, true)
 		if err != nil {
 			return err
 		}
-		certificate := serve.InclusionOf(made)
-		if record := positions[position]; record != nil && record.Text != nil {
-			if certificate.Record, err = withText(certificate.Record, record); err != nil {
-				return err
-			}
-		}
 		var encoded bytes.Buffer
-		serve.WriteJSON(&encoded, certificate)
+		serve.WriteJSON(&encoded, serve.InclusionOf(made))
 		if err := b.add(fmt.Sprintf("events/%08d.json", position), encoded.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// withText is a record of a proof with its text, as an export of the log has it.
-func withText(record json.RawMessage, of *events.Record) (json.RawMessage, error) {
-	var text bytes.Buffer
-	serve.WriteJSON(&text, struct {
-		Salt string `json:"salt"`
-		Text string `json:"text"`
-	}{hex.EncodeToString(of.Salt), string(of.Text)})
-	before, closed := bytes.CutSuffix(bytes.TrimSpace(record), []byte("}"))
-	if !closed {
-		return nil, errors.New("the record of a proof is no object")
-	}
-	return slices.Concat(before, []byte(","), bytes.TrimSpace(text.Bytes())[1:]), nil
 }

@@ -1,8 +1,8 @@
 package receipts
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -31,21 +31,12 @@ func (s room) items(ctx context.Context, c *serve.Call, of ...receipts.Receipt) 
 	if i.ids, err = s.Receipts.IDs(ctx, i.by.Tenant, slices.Compact(numbers)...); err != nil {
 		return i, err
 	}
-	ids := make([]string, 0, len(i.ids))
-	for _, id := range i.ids {
-		ids = append(ids, id)
-	}
-	i.all, err = s.visible.Items.Reader.Items(ctx, i.by.Tenant, ids)
+	i.all, err = s.visible.Items.Reader.Items(ctx, i.by.Tenant, slices.Collect(maps.Values(i.ids)))
 	return i, err
 }
 
 // sees tells whether the reader may see an item, and whether it is there.
 func (i items) sees(id string) bool { return i.all[id] != nil && i.by.MaySee(i.all[id]) }
-
-// owns tells whether the reader may see a whole receipt.
-func (i items) owns(r *receipts.Receipt) bool {
-	return i.by.SeesAll() || i.by.EffectiveSubject() == cmp.Or(r.OnBehalfOf, r.Caller)
-}
 
 func (i items) receiptOf(of receipts.Receipt) api.Receipt {
 	return api.Receipt{
@@ -53,7 +44,7 @@ func (i items) receiptOf(of receipts.Receipt) api.Receipt {
 		OnBehalfOf: string(of.OnBehalfOf), Authentication: of.Authentication, Host: of.Host, Session: of.Session,
 		TraceID: of.Trace, Route: of.Route, Position: of.Position, AsOf: of.AsOf, Embedder: of.Embedder,
 		Ranking: of.Ranking, Sealed: of.Sealed, Items: serve.Map(of.Items, i.itemOf), Question: questionOf(of),
-		QuestionErased: i.owns(&of) && of.Question.Salt == nil && of.Question.Digest != (receipts.Digest{}),
+		QuestionErased: of.IsWholeFor(i.by) && of.Question.Salt == nil && of.Question.Digest != (receipts.Digest{}),
 	}
 }
 

@@ -1,7 +1,6 @@
 package receipts
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,7 +37,7 @@ type Browser interface {
 func (s room) today(
 	ctx context.Context, c *serve.Call, then receipts.Replayed, all items,
 ) (out *api.ReceiptToday, err error) {
-	if !all.owns(&then.Receipt) {
+	if !then.IsWholeFor(c.Principal) {
 		return nil, domain.Refuse(domain.ErrForbidden, "only its caller, auditors and admins see what it would be today")
 	}
 	out = &api.ReceiptToday{At: c.Now.UTC()}
@@ -112,8 +111,7 @@ func (s room) searchAgain(ctx context.Context, c *serve.Call, request json.RawMe
 		return nil, err
 	}
 	answer, err := s.Reader.Search(ctx, query)
-	level := *cmp.Or(query.Level, new(domain.Detail))
-	return serve.Map(answer.Hits, func(h domain.Found) domain.GivenItem { return domain.GivenHit(h, level) }), err
+	return domain.GivenHits(answer.Hits, query.Level), err
 }
 
 func (s room) briefAgain(ctx context.Context, c *serve.Call, request json.RawMessage) ([]domain.GivenItem, error) {
@@ -132,11 +130,7 @@ func (s room) briefAgain(ctx context.Context, c *serve.Call, request json.RawMes
 	told, err := briefing.Author{
 		SearchAll: s.Searcher.SearchAll, List: s.Reader.List, Live: s.Browser.Live, Verify: verify,
 	}.Brief(ctx, need)
-	return serve.Map(told.Items, func(b domain.Briefed) domain.GivenItem {
-		item := domain.GivenHit(b.Found, domain.Abstract)
-		item.Cut = !b.Included
-		return item
-	}), err
+	return domain.GivenBriefing(told), err
 }
 
 // compare compares two answers, as far as the reader may see their items.

@@ -2,7 +2,6 @@ package receipts
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
@@ -41,9 +40,7 @@ func verificationOf(r receipts.Report) api.ReceiptVerification {
 			return api.ReceiptFault{Receipt: f.Receipt, Kind: f.Kind, Detail: f.Detail}
 		}),
 		Gaps: serve.Map(r.Gaps, func(g receipts.Gap) api.ReceiptGap {
-			name := func(sequence int64) string {
-				return "r" + strconv.FormatInt(g.Run, 10) + "-" + strconv.FormatInt(sequence, 10)
-			}
+			name := func(sequence int64) string { return receipts.Receipt{Run: g.Run, Sequence: sequence}.ID() }
 			out := api.ReceiptGap{First: name(g.First), After: serve.Time(g.After), Server: g.Server, Detail: g.String()}
 			if g.Last > 0 {
 				out.Last = name(g.Last)

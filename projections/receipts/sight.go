@@ -1,7 +1,9 @@
 package receipts
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
@@ -41,7 +43,7 @@ func (r *Receipts) Show(ctx context.Context, by domain.Principal, id string) (Re
 // Visible are the receipts that a reader may see. Those of others have only the items that the reader looks after, and
 // not the question.
 func (r *Receipts) Visible(ctx context.Context, by domain.Principal, all ...Receipt) ([]Receipt, error) {
-	foreign := func(receipt Receipt) bool { return !by.SeesAll() && !isOf(receipt, by) }
+	foreign := func(receipt Receipt) bool { return !receipt.IsWholeFor(by) }
 	if !slices.ContainsFunc(all, foreign) {
 		return all, nil
 	}
@@ -75,13 +77,11 @@ func (r *Receipts) Visible(ctx context.Context, by domain.Principal, all ...Rece
 	return seen, nil
 }
 
-// isOf tells whether an answer was given to the reader, or for it.
-func isOf(r Receipt, by domain.Principal) bool {
-	to := r.OnBehalfOf
-	if to == "" {
-		to = r.Caller
-	}
-	return to != "" && to == by.EffectiveSubject()
+// IsWholeFor tells whether a reader may see the whole receipt: auditors and admins, and to whom the answer was given,
+// or for whom.
+func (r *Receipt) IsWholeFor(by domain.Principal) bool {
+	to := cmp.Or(r.OnBehalfOf, r.Caller)
+	return by.SeesAll() || to != "" && to == by.EffectiveSubject()
 }
 
 // items are the items of receipts as they are now, by their ids.
@@ -97,10 +97,5 @@ func (r *Receipts) items(ctx context.Context, tenant string, all []Receipt) (map
 	if err != nil || len(named) == 0 {
 		return nil, err
 	}
-	ids := make([]string, 0, len(named))
-	for _, id := range named {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return r.options.Items.Items(ctx, tenant, ids)
+	return r.options.Items.Items(ctx, tenant, slices.Sorted(maps.Values(named)))
 }
