@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -26,10 +27,7 @@ var ContainmentStreams = StreamKind{
 }
 
 func (c Containment) Evolve(fact Fact, at EventMetadata) (State, error) {
-	by := at.Actor
-	if at.OnBehalfOf != "" {
-		by = at.OnBehalfOf
-	}
+	by := cmp.Or(at.OnBehalfOf, at.Actor)
 	switch f := fact.(type) {
 	case ContainmentApplied:
 		if at.Version == 1 {

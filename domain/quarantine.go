@@ -11,16 +11,23 @@ type Quarantine struct {
 }
 
 func (c Quarantine) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k := dc.Knowledge(c.ID)
-	switch {
-	case !c.By.MaySee(k):
-		return nil, NotFound(c.ID)
-	case !c.By.MayContain(k):
-		return nil, mayNotContain(k)
-	case k.Status == IsErased, k.Status == IsQuarantined:
-		return nil, nil
+	k, err := c.containable(dc)
+	if err != nil || k.Status == IsErased || k.Status == IsQuarantined {
+		return nil, err
 	}
 	return []Fact{ItemQuarantined{Containment: c.Containment, Was: k.Status, Reason: c.Reason}}, nil
+}
+
+// containable finds the item if the caller may see and contain it.
+func (t Target) containable(dc DecisionContext) (*Knowledge, error) {
+	k := dc.Knowledge(t.ID)
+	switch {
+	case !t.By.MaySee(k):
+		return nil, NotFound(t.ID)
+	case !t.By.MayContain(k):
+		return nil, mayNotContain(k)
+	}
+	return k, nil
 }
 
 // MayContain tells whether p may quarantine and readmit k: admins, and maintainers of a group that it is meant for. Its
@@ -65,14 +72,9 @@ func (c Readmit) Validate() error {
 
 // Decide implements [Command]. If another item has the URI by now, the item gets one beside it.
 func (c Readmit) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
-	k := dc.Knowledge(c.ID)
-	switch {
-	case !c.By.MaySee(k):
-		return nil, NotFound(c.ID)
-	case !c.By.MayContain(k):
-		return nil, mayNotContain(k)
-	case k.Status != IsQuarantined:
-		return nil, nil
+	k, err := c.containable(dc)
+	if err != nil || k.Status != IsQuarantined {
+		return nil, err
 	}
 	was := c.Quarantined
 	if k.Version != c.Version {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (c *Containments) divide(
 ) error {
 	var hidden string
 	counts := map[domain.Scope]int{}
-	err := s.eachStanding(ctx, keysOf(s.items), func(k *domain.Knowledge) {
+	err := s.eachStanding(ctx, slices.Sorted(maps.Keys(s.items)), func(k *domain.Knowledge) {
 		sees := by.MaySee(k)
 		switch {
 		case !sees && slices.Contains(t.Items, k.ID):
@@ -114,15 +115,6 @@ func (c *Containments) divide(
 		return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Scope, b.Scope))
 	})
 	return err
-}
-
-func keysOf[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // eachStanding reads items as far as rights depend on them.
@@ -165,10 +157,10 @@ func (c *Containments) votes(
 		return rows.Failed(ctx, "read votes", err)
 	}
 	may := map[string]bool{}
-	err = s.eachStanding(ctx, keysOf(on), func(k *domain.Knowledge) {
+	err = s.eachStanding(ctx, slices.Sorted(maps.Keys(on)), func(k *domain.Knowledge) {
 		may[k.ID] = by.MaySee(k) && by.MayContain(k) && k.Status != domain.IsErased
 	})
-	for _, id := range keysOf(on) {
+	for _, id := range slices.Sorted(maps.Keys(on)) {
 		if may[id] {
 			e.Votes = append(e.Votes, domain.VotesOn{ID: id, Votes: on[id]})
 		}
@@ -199,7 +191,7 @@ func (c *Containments) revived(ctx context.Context, by domain.Principal, s *spre
 			return rows.Failed(ctx, "find what they superseded", err)
 		}
 	}
-	return s.eachStanding(ctx, keysOf(superseded), func(k *domain.Knowledge) {
+	return s.eachStanding(ctx, slices.Sorted(maps.Keys(superseded)), func(k *domain.Knowledge) {
 		if by.MaySee(k) && by.MayContain(k) {
 			e.Revived = append(e.Revived, domain.Revive{
 				Target: domain.Target{By: by, ID: k.ID}, Successor: superseded[k.ID],

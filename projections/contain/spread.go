@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -171,7 +172,7 @@ func (s *spread) isOf(e *recorded) bool {
 // absorb adds the items into which an extraction merged affected ones: they supersede them, and were made from the same
 // messages. It tells whether there are more than before.
 func (s *spread) absorb(ctx context.Context) (more bool, err error) {
-	ids := slices.DeleteFunc(keysOf(s.absorbing), func(id string) bool {
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(s.absorbing)), func(id string) bool {
 		_, affected := s.items[s.absorbing[id]]
 		return affected
 	})
