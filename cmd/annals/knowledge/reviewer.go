@@ -287,16 +287,20 @@ func (r *Reviewer) accept(ctx context.Context) error {
 
 func (r *Reviewer) acceptEdited(ctx context.Context) error {
 	k := r.List[r.at].Item
-	text, err := r.edited(ctx, k)
-	if err != nil {
-		return err
-	}
-	reason, err := r.ask(ctx, "why?", false)
+	text, reason, err := r.rewritten(ctx, k)
 	if err != nil {
 		return err
 	}
 	request := about(k, http.MethodPost, api.Acceptance{Content: &text, Reason: reason}, "accept")
 	return r.send(ctx, request, "edited and accepted", undoing{stays: acceptanceStays})
+}
+
+// rewritten is the content that the person edits, and why.
+func (r *Reviewer) rewritten(ctx context.Context, k *api.Knowledge) (text, reason string, err error) {
+	if text, err = r.edited(ctx, k); err == nil {
+		reason, err = r.ask(ctx, "why?", false)
+	}
+	return text, reason, err
 }
 
 func (r *Reviewer) decline(ctx context.Context) error {
@@ -314,11 +318,7 @@ func restoring(k *api.Knowledge) undoing {
 
 func (r *Reviewer) edit(ctx context.Context, confirm bool) error {
 	k := r.List[r.at].Item
-	text, err := r.edited(ctx, k)
-	if err != nil {
-		return err
-	}
-	reason, err := r.ask(ctx, "why?", false)
+	text, reason, err := r.rewritten(ctx, k)
 	if err != nil {
 		return err
 	}

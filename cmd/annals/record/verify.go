@@ -208,13 +208,19 @@ func (v *VerifyCommand) verification() (proof.Verification, error) {
 	return all, nil
 }
 
+// unproven says that a proof does not hold, or that the key is the wrong one.
+func unproven(err error) error {
+	if errors.Is(err, proof.ErrKey) {
+		return err
+	}
+	return notVerified(err, "")
+}
+
 func verifyContinuation(c *terminal.Console, continuation proof.Continuation, keys []string) error {
 	earlier, later, err := continuation.Check(keys...)
 	switch {
-	case errors.Is(err, proof.ErrKey):
-		return err
 	case err != nil:
-		return notVerified(err, "")
+		return unproven(err)
 	case c.JSON:
 		return c.Document(map[string]any{"verified": true, "from": earlier.Size, "to": later.Size, "origin": later.Origin})
 	}
@@ -226,10 +232,8 @@ func verifyContinuation(c *terminal.Console, continuation proof.Continuation, ke
 func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys []string) error {
 	checkpoint, err := certificate.Check(keys...)
 	switch {
-	case errors.Is(err, proof.ErrKey):
-		return err
 	case err != nil:
-		return notVerified(err, "")
+		return unproven(err)
 	case c.JSON:
 		return c.Document(map[string]any{
 			"verified": true, "event_id": certificate.EventID, "position": certificate.Position,
@@ -248,10 +252,8 @@ func verifyCertificate(c *terminal.Console, certificate proof.Certificate, keys 
 func verifyProofs(c *terminal.Console, proofs proof.Proofs, keys []string) error {
 	checkpoint, err := proofs.Check(keys...)
 	switch {
-	case errors.Is(err, proof.ErrKey):
-		return err
 	case err != nil:
-		return notVerified(err, "")
+		return unproven(err)
 	case c.JSON:
 		var items []map[string]any
 		for _, certificate := range proofs.Events {
