@@ -81,7 +81,7 @@ func (r *Receipts) gapsOf(ctx context.Context, tenant string, of run) (gaps []Ga
 			gaps = append(gaps, Gap{of.Run, first, last, after, of.Server})
 		}
 	}
-	if len(pages) > 0 && of.Began.Before(r.expired()) { // the first ones may have expired
+	if len(pages) > 0 && of.Began.Before(r.expired(tenant)) { // the first ones may have expired
 		next = pages[0].First
 	}
 	for _, p := range pages {
@@ -103,10 +103,10 @@ func (r *Receipts) gapsOf(ctx context.Context, tenant string, of run) (gaps []Ga
 		if err := json.Unmarshal([]byte(of.Lasts), &lasts); err != nil {
 			return nil, fmt.Errorf("read the end of run %d: %w", of.Run, err)
 		}
-		if len(pages) > 0 || !of.Ended.Before(r.expired()) {
+		if len(pages) > 0 || !of.Ended.Before(r.expired(tenant)) {
 			lost(next, lasts[tenant])
 		}
-	case of.Run != r.current() && r.options.Clock().Sub(of.Seen.Time) > silentAfter && !of.Seen.Before(r.expired()):
+	case of.Run != r.current() && r.options.Clock().Sub(of.Seen.Time) > silentAfter && !of.Seen.Before(r.expired(tenant)):
 		gaps = append(gaps, Gap{of.Run, next, 0, after, of.Server})
 	}
 	return gaps, nil

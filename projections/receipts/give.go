@@ -15,10 +15,8 @@ const (
 // Give records an answer, and returns the id of its receipt: empty if it has none. It never waits. A receipt that is
 // dropped leaves a gap in the sequence.
 func (r *Receipts) Give(given domain.Given) (receipt string) {
-	if r.options.Sample < 0 {
-		return ""
-	}
-	if r.options.Sample > 1 && given.Kind != domain.GivenDenial && rand.IntN(r.options.Sample) > 0 {
+	sample := r.options.retention(given.Tenant).Sample
+	if sample < 0 || sample > 1 && given.Kind != domain.GivenDenial && rand.IntN(sample) > 0 {
 		return ""
 	}
 	next := receiptOf(given, r.options.Ranking)

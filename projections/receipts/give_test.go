@@ -174,7 +174,7 @@ func TestARunCountsOnAfterThoseInTheLog(t *testing.T) {
 
 func TestOneInSoManyAnswersHasAReceipt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		sampled := receipts.New(t.Context(), receipts.Options{DB: w.DB, Log: w.Log, Sample: 10, Logger: databasetest.Log(t)})
+		sampled := w.beginWith(receipts.Options{Retention: receipts.Retention{Sample: 10}})
 		given, denied := 0, w.answer("")
 		denied.Kind = domain.GivenDenial
 		for range 1000 {
@@ -190,6 +190,28 @@ func TestOneInSoManyAnswersHasAReceipt(t *testing.T) {
 		}
 		NoError(t, sampled.Flush(t.Context()))
 		Equal(t, Must(sampled.Gaps(t.Context(), "default"))(t), []receipts.Gap(nil), "gaps")
+	})
+}
+
+func TestATenantHasItsOwnReceipts(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w = w.beginWith(receipts.Options{
+			Retention: receipts.Retention{Keep: time.Hour, Sample: -1},
+			Tenants:   map[string]receipts.Retention{"kept": {Keep: time.Hour * 3, Sample: 1}, "always": {Sample: 1}},
+		})
+		given := w.answer("")
+		Equal(t, w.Give(given), "", "a receipt of a tenant without a setting")
+		for _, given.Tenant = range []string{"kept", "always"} {
+			if w.Give(given) == "" {
+				t.Errorf("an answer to %s has no receipt", given.Tenant)
+			}
+		}
+		NoError(t, w.Flush(t.Context()))
+		for _, want := range []int{2, 1, 1} {
+			*w.now = w.now.Add(time.Hour * 2)
+			NoError(t, w.Sweep(t.Context()))
+			Equal(t, w.Number("SELECT count(*) FROM receipt_pages"), want, "pages at "+w.now.String())
+		}
 	})
 }
 
@@ -218,9 +240,9 @@ func TestAServerThatGivesNoReceiptsReadsThem(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.Give(w.answer("?"))
 		w.end()
-		off := receipts.New(t.Context(), receipts.Options{DB: w.DB, Log: w.Log, Sample: -1, Logger: databasetest.Log(t)})
+		off := w.beginWith(receipts.Options{Retention: receipts.Retention{Sample: -1}})
 		Equal(t, off.Give(w.answer("?")), "", "a receipt")
-		Equal(t, Must(off.Find(t.Context(), "default", id))(t).ID(), id, "an earlier one")
+		Equal(t, Must(off.Receipts.Find(t.Context(), "default", id))(t).ID(), id, "an earlier one")
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		off.Run(ctx)

@@ -37,34 +37,33 @@ func (r *Receipts) keepUp(ctx context.Context) {
 
 // Sweep deletes expired receipts. What seals them stays.
 func (r *Receipts) Sweep(ctx context.Context) error {
-	if r.options.Keep <= 0 {
-		return nil
-	}
 	ctx = database.ForEveryTenant(ctx)
-	until := database.At(r.expired())
 	var tenants []string
 	err := r.db.NewRaw(`
 		SELECT DISTINCT tenant
 		FROM receipt_pages
-		WHERE to_at < ?
-		ORDER BY tenant`, until).Scan(ctx, &tenants)
+		ORDER BY tenant`).Scan(ctx, &tenants)
 	if err != nil {
 		return failed(ctx, err)
 	}
 	for _, tenant := range tenants {
-		if err := r.drop(ctx, tenant, " AND to_at < ?", until); err != nil {
+		if until := r.expired(tenant); !until.IsZero() {
+			err = r.drop(ctx, tenant, " AND to_at < ?", database.At(until))
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expired is the time before which receipts have expired; zero for none.
-func (r *Receipts) expired() time.Time {
-	if r.options.Keep <= 0 {
+// expired is the time before which receipts of a tenant have expired; zero for none.
+func (r *Receipts) expired(tenant string) time.Time {
+	keep := r.options.retention(tenant).Keep
+	if keep <= 0 {
 		return time.Time{}
 	}
-	return r.options.Clock().Add(-r.options.Keep)
+	return r.options.Clock().Add(-keep)
 }
 
 // drop deletes the pages of a tenant that fulfil a condition, some at a time.

@@ -25,14 +25,38 @@ type Options struct {
 	DB      *database.DB
 	Log     *events.Log
 	Items   Items
-	Scrub   Scrubber      // nil to keep questions as they were asked
-	Ranking string        // the version of the ranking of searches
-	Keep    time.Duration // for how long; 0 for ever
-	Sample  int           // one in so many answers has a receipt, and each denial; default: 1; below 0 for none
+	Scrub   Scrubber // nil to keep questions as they were asked
+	Ranking string   // the version of the ranking of searches
+	Retention
+	Tenants map[string]Retention // of those that differ
 	// Registerer registers the metrics; nil for none.
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger     // default: slog.Default
 	Clock      func() time.Time // default: that of the log
+}
+
+// Retention is which answers of a tenant have receipts, and for how long these are kept.
+type Retention struct {
+	Keep   time.Duration // 0 for ever
+	Sample int           // one in so many answers has a receipt, and each denial; default: 1; below 0 for none
+}
+
+// retention is that of a tenant.
+func (o *Options) retention(tenant string) Retention {
+	if own, differs := o.Tenants[tenant]; differs {
+		return own
+	}
+	return o.Retention
+}
+
+// Gives tells whether some answers have receipts.
+func (o *Options) Gives() bool {
+	for _, own := range o.Tenants {
+		if own.Sample >= 0 {
+			return true
+		}
+	}
+	return o.Sample >= 0
 }
 
 // Items are the items as they are now.
@@ -101,7 +125,7 @@ func New(ctx context.Context, o Options) *Receipts {
 // begin takes the next number for the run. Runs that only the log knows count, too: their pages may not have been
 // restored with it.
 func (r *Receipts) begin(ctx context.Context) error {
-	if r.options.Sample < 0 {
+	if !r.options.Gives() {
 		return nil
 	}
 	ctx = database.ForEveryTenant(ctx)

@@ -130,7 +130,7 @@ func (v *verifier) sealed(ctx context.Context, run int64, s seal, pages []page) 
 	if !v.of.Since.IsZero() && s.at.Before(v.of.Since) || !v.of.Until.IsZero() && !s.at.Before(v.of.Until.Add(time.Hour)) {
 		return nil
 	}
-	if len(pages) == 0 && s.at.Add(-sealedAfter).Before(v.expired()) {
+	if len(pages) == 0 && s.at.Add(-sealedAfter).Before(v.expired(v.of.Tenant)) {
 		v.report.Expired += s.Count
 		return nil
 	}

@@ -30,10 +30,15 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 // begin is the world with a new run of receipts.
 func (w *world) begin(keep time.Duration) *world {
 	w.T.Helper()
+	return w.beginWith(receipts.Options{Retention: receipts.Retention{Keep: keep}})
+}
+
+// beginWith is the world with a new run of receipts under settings.
+func (w *world) beginWith(o receipts.Options) *world {
+	w.T.Helper()
 	again := *w
-	again.Receipts = receipts.New(w.T.Context(), receipts.Options{
-		DB: w.DB, Log: w.Log, Items: w.Base.Browser, Ranking: "test-1", Keep: keep, Logger: databasetest.Log(w.T),
-	})
+	o.DB, o.Log, o.Items, o.Ranking, o.Logger = w.DB, w.Log, w.Base.Browser, "test-1", databasetest.Log(w.T)
+	again.Receipts = receipts.New(w.T.Context(), o)
 	return &again
 }
 

@@ -18,7 +18,7 @@ func served(t *testing.T, console, rootKey string) http.Handler {
 	t.Helper()
 	cfg := Config{
 		Storage: Storage{Data: t.TempDir()}, LogName: "annals", Scrub: "on", consoling: consoling{Console: console},
-		receiptSettings: receiptSettings{Receipts: "off"}, // part: receipts
+		receiptSettings: receiptSettings{Receipts: []string{"off"}}, // part: receipts
 	}.Complete()
 	cfg.RootKey = rootKey
 	service, err := OpenService(t.Context(), cfg, embedding.Builtin{}, nil, slog.New(slog.DiscardHandler))

@@ -15,49 +15,103 @@ import (
 	"github.com/annals-kb/annals/projections/receipts"
 )
 
-// receiptSettings are the settings of receipts.
+// receiptSettings are the settings of receipts. After the general one, both have those of tenants: NAME=SETTING.
 type receiptSettings struct {
 	// Receipts is on, off, or sample:N for one answer in N.
-	Receipts     string        `group:"receipts" env:"ANNALS_RECEIPTS" default:"on" placeholder:"on|off|sample:N"`
-	KeepReceipts time.Duration `group:"receipts" env:"ANNALS_KEEP_RECEIPTS" default:"4320h" placeholder:"TIME"`
+	Receipts     []string `group:"receipts" env:"ANNALS_RECEIPTS" default:"on" placeholder:"on|off|sample:N"`
+	KeepReceipts []string `group:"receipts" env:"ANNALS_KEEP_RECEIPTS" default:"4320h" placeholder:"TIME"`
 }
 
 func checkReceipts(c Config) error {
-	_, err := c.sampled()
-	if c.KeepReceipts < 0 {
-		err = errors.Join(err, errors.New("keep-receipts (ANNALS_KEEP_RECEIPTS) must not be negative"))
-	}
+	_, err := c.retention()
 	return err
 }
 
-// sampled is of how many answers one has a receipt; less than 0 for none.
-func (r receiptSettings) sampled() (n int, err error) {
-	switch r.Receipts {
+// retention reads the settings. The error names every bad one.
+func (s receiptSettings) retention() (o receipts.Options, err error) {
+	samples, badSamples := perTenant("receipts (ANNALS_RECEIPTS)", s.Receipts, "on", parseSample)
+	keeps, badKeeps := perTenant("keep-receipts (ANNALS_KEEP_RECEIPTS)", s.KeepReceipts, "0s", parseKeep)
+	of := func(tenant string) receipts.Retention {
+		sample, own := samples[tenant]
+		if !own {
+			sample = samples[""]
+		}
+		keep, own := keeps[tenant]
+		if !own {
+			keep = keeps[""]
+		}
+		return receipts.Retention{Keep: keep, Sample: sample}
+	}
+	o.Retention, o.Tenants = of(""), map[string]receipts.Retention{}
+	for tenant := range samples {
+		o.Tenants[tenant] = of(tenant)
+	}
+	for tenant := range keeps {
+		o.Tenants[tenant] = of(tenant)
+	}
+	return o, errors.Join(badSamples, badKeeps)
+}
+
+// perTenant are the values of a setting, by the tenants that have their own. That of all others has no name.
+func perTenant[T any](
+	setting string, given []string, missing string, parse func(string) (T, error),
+) (values map[string]T, err error) {
+	var errs []error
+	values = map[string]T{}
+	for _, one := range append([]string{missing}, given...) {
+		tenant, value, own := strings.Cut(one, "=")
+		if !own {
+			tenant, value = "", one
+		}
+		parsed, err := parse(value)
+		_, twice := values[tenant]
+		switch {
+		case err != nil:
+			err = fmt.Errorf("%s %w, not %q", setting, err, one)
+		case own && !domain.IsTenantName(tenant):
+			err = fmt.Errorf("%s: a tenant cannot have the name of %q", setting, one)
+		case own && twice:
+			err = fmt.Errorf("%s names the tenant of %q twice", setting, one)
+		}
+		values[tenant], errs = parsed, append(errs, err)
+	}
+	return values, errors.Join(errs...)
+}
+
+// parseSample is of how many answers one has a receipt; less than 0 for none.
+func parseSample(value string) (n int, err error) {
+	switch value {
 	case "off":
 		return -1, nil
-	case "on", "": // of a server without a command
+	case "on":
 		return 1, nil
 	}
-	if sample, is := strings.CutPrefix(r.Receipts, "sample:"); is {
+	if sample, is := strings.CutPrefix(value, "sample:"); is {
 		n, err = strconv.Atoi(sample)
 	}
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("receipts (ANNALS_RECEIPTS) must be on, off, or sample:N with a number from 1, not %q",
-			r.Receipts)
+		return 0, errors.New("must be on, off, or sample:N with a number from 1, also as TENANT=off")
 	}
 	return n, nil
 }
 
+func parseKeep(value string) (time.Duration, error) {
+	keep, err := time.ParseDuration(value)
+	if err != nil || keep < 0 {
+		return 0, errors.New("must be a time such as 4320h, also as TENANT=8760h")
+	}
+	return keep, nil
+}
+
 // openReceipts keeps receipts of answers, and offers them. Without new ones, those that there are stay and expire.
 func openReceipts(ctx context.Context, c *core) (part, error) {
-	sample, err := c.cfg.sampled()
+	options, err := c.cfg.retention()
 	if err != nil {
 		return part{}, err
 	}
-	kept := receipts.New(ctx, receipts.Options{
-		DB: c.db, Log: c.log, Items: c.knowledge.Browser, Scrub: c.entrance, Ranking: terminal.Version().Version,
-		Keep: c.cfg.KeepReceipts, Sample: sample, Registerer: c.registry, Logger: c.logger,
-	})
+	options.DB, options.Log, options.Items, options.Scrub = c.db, c.log, c.knowledge.Browser, c.entrance
+	options.Ranking, options.Registerer, options.Logger = terminal.Version().Version, c.registry, c.logger
+	kept := receipts.New(ctx, options)
 	c.eraser.Questions = kept
 	room := httpreceipts.Room{
 		Receipts: kept, Reader: present{c}, Searcher: c.knowledge.Searcher, Browser: c.knowledge.Browser,
@@ -69,7 +123,7 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 	return part{
 		run: []func(context.Context){kept.Run}, offers: []any{kept}, rooms: []annalshttp.Room{room},
 		api: func(api *annalshttp.Config) {
-			if sample > 0 {
+			if options.Gives() {
 				api.Recorder = kept
 			}
 		},
