@@ -38,8 +38,20 @@ func (p *Prover) Keep(ctx context.Context) {
 	}
 }
 
+// signAll signs the trees whose size is not what was signed, unless another process works on them.
 func (p *Prover) signAll(ctx context.Context) error {
-	tenants, err := p.log.Reader.Tenants(ctx)
+	tenants, err := namesIn(ctx, p.db, `
+		SELECT g.tenant
+		FROM checkpoints AS g
+		LEFT JOIN checkpoints AS s ON s.projection = ? AND s.tenant = g.tenant
+		WHERE g.projection = ? AND g.position <> coalesce(s.position, 0)
+		ORDER BY g.tenant`, signedName, Name)
+	if err != nil {
+		return failed("look which trees grew", err)
+	}
+	if works, err := p.works(ctx); err != nil || !works || len(tenants) == 0 {
+		return err
+	}
 	for _, tenant := range tenants {
 		if _, refused := p.sign(ctx, tenant, 0); refused != nil {
 			err = errors.Join(err, fmt.Errorf("tenant %s: %w", tenant, refused))
@@ -155,13 +167,19 @@ const finishing = 5 * time.Second
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
-	lease, err := p.followers.Lease(ctx, Name)
-	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
+	works, err := p.works(ctx)
+	if err == nil && works {
 		err = p.finishAll(ctx)
 	}
 	if err != nil {
 		p.options.Logger.WarnContext(ctx, "the newest events were not signed; they are after the next start", "error", err)
 	}
+}
+
+// works tells whether no other process works on the trees.
+func (p *Prover) works(ctx context.Context) (bool, error) {
+	lease, err := p.followers.Lease(ctx, Name)
+	return err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID), err
 }
 
 func (p *Prover) finishAll(ctx context.Context) error {
