@@ -22,11 +22,11 @@ import (
 )
 
 func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, error) {
-	config, connections, err := parsePostgres(rawURL)
+	config, dsn, connections, err := parsePostgres(rawURL)
 	if err != nil {
 		return nil, misnamed{err}
 	}
-	connector, err := newConnector(config)
+	connector, err := newConnector(config, dsn)
 	if err != nil {
 		return nil, misnamed{fmt.Errorf("the database URL does not fit: %w", err)}
 	}
@@ -57,17 +57,17 @@ func newPool(connector *connector, connections int) *bun.DB {
 }
 
 // parsePostgres reads a URL as lib/pq does, with our own defaults for pool_max_conns (all connections of this
-// process), sslmode, application_name and connect_timeout.
-func parsePostgres(rawURL string) (config pq.Config, connections int, err error) {
+// process), sslmode, application_name and connect_timeout. The URL dsn has the first two.
+func parsePostgres(rawURL string) (config pq.Config, dsn string, connections int, err error) {
 	address, hosts, ports := splitHosts(rawURL)
 	parsed, err := url.Parse(address)
 	if err != nil { // err would repeat the URL
-		return config, 0, errors.New(
+		return config, "", 0, errors.New(
 			"the database URL does not parse: write special characters of the password as %XX, " + accepted,
 		)
 	}
 	if *parsed == (url.URL{Scheme: parsed.Scheme}) {
-		return config, 0, errors.New("the database URL names no server: " + accepted)
+		return config, "", 0, errors.New("the database URL names no server: " + accepted)
 	}
 	query := parsed.Query()
 	if hosts != "" && !query.Has("host") {
@@ -77,7 +77,7 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 		}
 	}
 	if spilled(parsed, query) {
-		return config, 0, errors.New(
+		return config, "", 0, errors.New(
 			"the database URL has a # or an @ where none can stand: write special characters of the password as %XX " +
 				"(# as %23, @ as %40, / as %2F), or give it as PGPASSWORD and leave it out of the URL",
 		)
@@ -86,7 +86,7 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	if query.Has("pool_max_conns") {
 		connections, err = strconv.Atoi(query.Get("pool_max_conns"))
 		if err != nil || connections < 2 {
-			return config, 0, errors.New("the database URL's pool_max_conns is no number of connections: use 2 or more")
+			return config, "", 0, errors.New("the database URL's pool_max_conns is no number of connections: use 2 or more")
 		}
 		query.Del("pool_max_conns")
 	}
@@ -94,10 +94,12 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 
 	config, err = pq.NewConfig(parsed.String())
 	if err != nil {
-		return config, 0, fmt.Errorf("the database URL does not fit: %w", err)
+		return config, "", 0, fmt.Errorf("the database URL does not fit: %w", err)
 	}
 	if !query.Has("sslmode") && os.Getenv("PGSSLMODE") == "" && isLocal(config) {
 		config.SSLMode = pq.SSLModeDisable
+		query.Set("sslmode", string(pq.SSLModeDisable))
+		parsed.RawQuery = query.Encode()
 	}
 	if config.ApplicationName == "" {
 		config.ApplicationName = "annals"
@@ -105,7 +107,7 @@ func parsePostgres(rawURL string) (config pq.Config, connections int, err error)
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 10 * time.Second
 	}
-	return config, connections, nil
+	return config, parsed.String(), connections, nil
 }
 
 // splitHosts extracts a list of hosts from a URL, as in postgres://host1:port1,host2:port2/database, which net/url
@@ -189,7 +191,7 @@ func whereOne(host string, address netip.Addr, port uint16) string {
 // Where names the servers and the database of a PostgreSQL URL without its secrets, as in db1:5432,db2:5432/annals.
 // It is empty if the URL is invalid.
 func Where(rawURL string) string {
-	config, _, err := parsePostgres(rawURL)
+	config, _, _, err := parsePostgres(rawURL)
 	if err != nil {
 		return ""
 	}

@@ -32,20 +32,24 @@ type connector struct {
 	*pq.Connector
 	guarded atomic.Bool // whether this role sees only the rows of the tenant that it names
 	choosy  bool        // whether the URL has several servers or requires a certain kind
+	dsn     string      // the URL that lib/pq is given
+	dialer  dialer
 }
 
 var _ driver.Connector = (*connector)(nil)
 
-func newConnector(config pq.Config) (*connector, error) {
+func newConnector(config pq.Config, dsn string) (*connector, error) {
 	c, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	c.Dialer(dialer{&net.Dialer{
+	dialer := dialer{&net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
 		Control:         setUserTimeout,
-	}})
-	return &connector{Connector: c, choosy: len(config.Multi) > 0 || config.TargetSessionAttrs != ""}, nil
+	}}
+	c.Dialer(dialer)
+	choosy := len(config.Multi) > 0 || config.TargetSessionAttrs != ""
+	return &connector{Connector: c, choosy: choosy, dsn: dsn, dialer: dialer}, nil
 }
 
 // oneLine joins the errors of lib/pq, which has a line per server.

@@ -61,8 +61,10 @@ func NewLog(db *database.DB, inline Inline, options Options) *Log {
 	l := &Log{
 		db: db, inline: inline, options: options,
 		Reader: reader, Finder: Finder{reader}, Sessions: SessionReader{reader}, Erasures: ErasureReader{reader},
-		Watchers: &Watchers{reader: reader, ctx: ctx, appended: newNotifier()},
-		metrics:  newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
+		metrics: newMetrics(options.Registerer), ctx: ctx, stop: stop, queues: map[string]*tenantQueue{},
+	}
+	l.Watchers = &Watchers{
+		reader: reader, background: &l.background, ctx: ctx, appended: newNotifier(), wanted: newNotifier(),
 	}
 	promauto.With(options.Registerer).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "annals_append_oldest_seconds",

@@ -20,6 +20,19 @@ func newNotifier() *notifier {
 	return &notifier{watchers: map[*Watcher]struct{}{}}
 }
 
+// watch adds a watcher of one name, or of all. Call leave when done.
+func (n *notifier) watch(only string) (w *Watcher, leave func()) {
+	w = &Watcher{Wake: make(chan struct{}, 1), notifier: n, only: only, tenants: map[string]struct{}{}}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.watchers[w] = struct{}{}
+	return w, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.watchers, w)
+	}
+}
+
 // notify announces that the tenant's log has grown.
 func (n *notifier) notify(tenant string) {
 	n.mu.Lock()

@@ -3,10 +3,12 @@ package events
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events/background"
 )
 
 // polling looks for appends of other processes, while the log has followers.
@@ -19,10 +21,12 @@ type polling struct {
 
 // Watchers notifies followers of logs that have grown, in this process or another.
 type Watchers struct {
-	reader   *Reader
-	ctx      context.Context // ends with the log
-	appended *notifier       // tenants whose logs have grown
-	polling  polling
+	reader     *Reader
+	background *background.Worker
+	ctx        context.Context // ends with the log
+	appended   *notifier       // tenants whose logs have grown
+	wanted     *notifier       // projections that an idle process wants
+	polling    polling
 }
 
 // join is called by every follower at its start.
@@ -34,6 +38,7 @@ func (p *polling) join(l *Watchers) {
 		var ctx context.Context
 		ctx, p.stop = context.WithCancel(l.ctx)
 		p.ended.Go(func() { l.poll(ctx) })
+		p.ended.Go(func() { l.reader.db.Signals(ctx, l.hear) })
 	}
 }
 
@@ -46,6 +51,28 @@ func (p *polling) leave() {
 		p.stop()
 		p.ended.Wait()
 	}
+}
+
+// Ask makes the process that works on a projection look at a tenant's log at once, and not yield to its commands for a
+// second.
+func (l *Watchers) Ask(ctx context.Context, projection, tenant string) error {
+	return l.reader.db.Signal(ctx, projection+" "+tenant)
+}
+
+// Want asks the process that works on a projection to leave it to this one, which is idle.
+func (l *Watchers) Want(ctx context.Context, projection string) error {
+	return l.reader.db.Signal(ctx, projection)
+}
+
+// hear passes on what a process has asked for.
+func (l *Watchers) hear(message string) {
+	projection, tenant, ofTenant := strings.Cut(message, " ")
+	if !ofTenant {
+		l.wanted.notify(projection)
+		return
+	}
+	time.AfterFunc(time.Second, l.background.Boost(projection))
+	l.appended.notify(tenant)
 }
 
 // poll compares the heads of all logs with the previous ones.
@@ -116,18 +143,18 @@ func (l *Watchers) Watch(tenant string) (grown <-chan struct{}, leave func()) {
 func (l *Watchers) WatchAll() (w *Watcher, leave func()) { return l.watch("") }
 
 func (l *Watchers) watch(tenant string) (w *Watcher, leave func()) {
-	n := l.appended
-	w = &Watcher{Wake: make(chan struct{}, 1), notifier: n, only: tenant, tenants: map[string]struct{}{}}
-	n.mu.Lock()
-	n.watchers[w] = struct{}{}
-	n.mu.Unlock()
+	w, end := l.appended.watch(tenant)
 	l.polling.join(l)
 	return w, func() {
-		n.mu.Lock()
-		delete(n.watchers, w)
-		n.mu.Unlock()
+		end()
 		l.polling.leave()
 	}
+}
+
+// WatchWanted notifies when an idle process wants a projection. Call leave when done.
+func (l *Watchers) WatchWanted(projection string) (wanted <-chan struct{}, leave func()) {
+	w, leave := l.wanted.watch(projection)
+	return w.Wake, leave
 }
 
 // AwaitHead returns when a tenant's log reaches a position, whichever process appends to it, and returns the position

@@ -27,6 +27,7 @@ type follower struct {
 	projection string
 	out        chan *message.Message
 	abreast    chan struct{} // holds a token for every page at work
+	wanted     time.Time     // when it last asked the holder of the lease for it
 }
 
 // follow delivers a tenant's pages until there are no more, or until an error stops the projection.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/annals-kb/annals/events"
+	"github.com/annals-kb/annals/events/background"
 )
 
 const (
@@ -58,7 +59,7 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 		return 0, err
 	}
 	if now.Held() {
-		return min(now.Left, pollInterval), nil
+		return min(now.Left, pollInterval), f.want(ctx, now)
 	}
 	// A notification may be stale: check the lag before taking the lease.
 	behind, err := f.followers.behind(ctx, f.projection, tenants)
@@ -76,7 +77,19 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 	return f.hold(ctx, &l, w, tenants), nil
 }
 
-// hold follows tenants until there was no work for a while, the lease is lost, or ctx ends.
+// want asks the holder of a lease for it once a second while this process is idle.
+func (f *follower) want(ctx context.Context, of Lease) error {
+	const often = time.Second
+	idle := f.followers.log.Background().Idle() > often
+	if !idle || of.Holder == f.followers.db.InstanceID || time.Since(f.wanted) < often {
+		return nil
+	}
+	f.wanted = time.Now()
+	return f.followers.log.Watchers.Want(ctx, f.projection)
+}
+
+// hold follows tenants until there was no work for a while, an idle process wants the lease of this busy one, the lease
+// is lost, or ctx ends.
 func (f *follower) hold(
 	ctx context.Context, l *lease, w *events.Watcher, tenants map[string]struct{},
 ) (again time.Duration) {
@@ -91,6 +104,8 @@ func (f *follower) hold(
 	every := f.followers.options.Lease / renewals
 	renew := time.NewTicker(every)
 	defer renew.Stop()
+	wanted, leave := f.followers.log.Watchers.WatchWanted(f.projection)
+	defer leave()
 	var idle <-chan time.Time
 	for {
 		switch {
@@ -109,6 +124,10 @@ func (f *follower) hold(
 		case <-renew.C:
 			if !f.renew(working, l, every) {
 				return pollInterval
+			}
+		case <-wanted:
+			if f.followers.log.Background().Idle() < background.IdleTime {
+				return 2 * pollInterval // the other process takes it meanwhile
 			}
 		case <-idle:
 			return 0

@@ -108,6 +108,7 @@ func (l *Followers) passedOver(ctx context.Context, projection, tenant string) (
 func (l *Followers) Await(ctx context.Context, projection, tenant string, position int64) error {
 	const longest = 250 * time.Millisecond
 	defer l.log.Background().Boost(projection)()
+	asked := false
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
 		moved := l.moved.wait()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)
@@ -118,6 +119,12 @@ func (l *Followers) Await(ctx context.Context, projection, tenant string, positi
 			l.finishing.Lock() // wait until the committed changes of this process are done
 			defer l.finishing.Unlock()
 			return nil
+		}
+		if !asked { // another process may work on it
+			asked = true
+			if err := l.log.Watchers.Ask(ctx, projection, tenant); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-moved:
