@@ -145,8 +145,9 @@ func (m *Projection) reachable() bool {
 	return !unconfigured
 }
 
-// modelCheckInterval is how often a process checks whether its configured model has every vector.
-const modelCheckInterval = time.Second
+// modelCheckInterval is how often a process checks whether its configured model has every vector; less often
+// if it is the active one.
+const modelCheckInterval, activeCheckInterval = time.Second, 20 * time.Second
 
 // FollowMeaning lets every projection of [Models.Meanings] follow the log.
 func (s *Models) FollowMeaning(router *message.Router, followers *follow.Followers) {
@@ -178,8 +179,12 @@ func (s *Models) MaintainModels(ctx context.Context) {
 		if err := s.maintainModels(ctx, &behind); err != nil && ctx.Err() == nil {
 			s.catalogue.Log.WarnContext(ctx, "the embedding models could not be maintained; retrying", "error", err)
 		}
+		again := modelCheckInterval
+		if s.Active.Load() == s.Configured {
+			again = activeCheckInterval
+		}
 		select {
-		case <-time.After(modelCheckInterval):
+		case <-time.After(again):
 		case <-ctx.Done():
 			return
 		}

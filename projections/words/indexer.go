@@ -41,8 +41,14 @@ func NewIndexer(c *catalogue.Catalogue) *Indexer { return &Indexer{c, maxChanges
 
 // IndexWords moves changes of each tenant that has more than MaxChanges.
 func (p *Indexer) IndexWords(ctx context.Context) error {
+	_, err := p.indexWords(ctx)
+	return err
+}
+
+// indexWords tells whether a tenant had more, and may still have.
+func (p *Indexer) indexWords(ctx context.Context) (had bool, err error) {
 	if err := p.catalogue.Refresh(ctx); err != nil {
-		return err
+		return true, err
 	}
 	for _, v := range p.catalogue.VersionSet.Load().Versions {
 		if v.Unsupported {
@@ -52,28 +58,40 @@ func (p *Indexer) IndexWords(ctx context.Context) error {
 		err := p.catalogue.DB.NewSelect().TableExpr("? AS c", v.Tables.Changes).Column("tenant").GroupExpr("tenant").
 			Having("count(*) > ?", p.MaxChanges).OrderExpr("tenant").Scan(ctx, &tenants)
 		if err != nil {
-			return rows.Failed(ctx, "count changes of items", err)
+			return true, rows.Failed(ctx, "count changes of items", err)
 		}
+		had = had || len(tenants) > 0
 		for _, tenant := range tenants {
 			_, err := step{p.catalogue, v.Tables, tenant, p.StepChanges, always}.run(ctx, p.catalogue.DB.Transact)
 			if err != nil && !errors.Is(err, errIndexed) {
-				return fmt.Errorf("index words: %w", err)
+				return true, fmt.Errorf("index words: %w", err)
 			}
 		}
 	}
-	return nil
+	return had, nil
 }
 
-// IndexAllWords indexes words until ctx ends.
+// IndexAllWords indexes words until ctx ends, while a log grows and until nothing is left.
 func (p *Indexer) IndexAllWords(ctx context.Context, log *events.Log) {
-	for {
+	grown, leave := log.Watchers.WatchAll()
+	defer leave()
+	for had := true; ; {
+		if !had {
+			select {
+			case <-ctx.Done():
+				return
+			case <-grown.Wake:
+				grown.Collect()
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(stepInterval):
 		}
 		began := time.Now()
-		err := p.IndexWords(ctx)
+		var err error
+		had, err = p.indexWords(ctx)
 		log.Background().Yield(ctx, "", time.Since(began), stepInterval)
 		if err != nil && ctx.Err() == nil {
 			p.catalogue.Log.WarnContext(ctx, "words were not indexed and will be tried again",
