@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -24,6 +25,8 @@ type pipelinedConn struct {
 	pqConn
 	unread  func() bool  // whether the server has sent something unasked, or closed the connection
 	guarded *atomic.Bool // whether this role sees only the rows of the tenant that it names
+	server  identity     // when the session began
+	fence   *fence
 	begin   string       // not sent yet
 	open    *transaction // its last statements may not be sent yet
 	within  bool         // a transaction that was opened without [DB.Transact]
@@ -46,9 +49,10 @@ type pqConn interface {
 var _ pqConn = (*pipelinedConn)(nil)
 
 // ResetSession is called before the connection is reused. It refuses a connection that the server has closed.
-// Otherwise, since BEGIN is delayed, the failure would appear only later in the transaction.
+// Otherwise, since BEGIN is delayed, the failure would appear only later in the transaction. It also refuses one to a
+// former primary.
 func (c *pipelinedConn) ResetSession(ctx context.Context) error {
-	if c.unread() {
+	if c.unread() || c.fence.isOutdated(c.server) {
 		return driver.ErrBadConn
 	}
 	return c.pqConn.ResetSession(ctx)
@@ -62,6 +66,10 @@ func (c *pipelinedConn) BeginTx(ctx context.Context, options driver.TxOptions) (
 		}
 		c.begin, c.within = c.confinement(ctx), true
 		return c, nil
+	}
+	if c.server.recovering {
+		// If it was promoted since, a new session knows its timeline.
+		return nil, fmt.Errorf("%w: PostgreSQL was a standby when the session began: %w", ErrReadOnly, driver.ErrBadConn)
 	}
 	c.begin, c.open = "BEGIN ISOLATION LEVEL READ COMMITTED;\n"+c.confinement(ctx), t
 	return c, nil

@@ -42,6 +42,10 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 		return nil, errors.Join(err, db.closeAll())
 	}
 	connector.guarded.Store(guarded)
+	if !connector.fence.knows() {
+		log.WarnContext(ctx, "this role may not ask which server it uses, so that a former primary is not recognised: "+
+			"GRANT EXECUTE ON FUNCTION pg_control_system, pg_control_checkpoint to it")
+	}
 	return db, nil
 }
 

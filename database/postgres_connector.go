@@ -34,6 +34,7 @@ type connector struct {
 	choosy  bool        // whether the URL has several servers or requires a certain kind
 	dsn     string      // the URL that lib/pq is given
 	dialer  dialer
+	fence   *fence
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -43,13 +44,14 @@ func newConnector(config pq.Config, dsn string) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := dialer{&net.Dialer{
+	fence := &fence{servers: 1 + len(config.Multi)}
+	dialer := dialer{fence: fence, Dialer: &net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
 		Control:         setUserTimeout,
 	}}
 	c.Dialer(dialer)
-	choosy := len(config.Multi) > 0 || config.TargetSessionAttrs != ""
-	return &connector{Connector: c, choosy: choosy, dsn: dsn, dialer: dialer}, nil
+	choosy := fence.servers > 1 || config.TargetSessionAttrs != ""
+	return &connector{Connector: c, choosy: choosy, dsn: dsn, dialer: dialer, fence: fence}, nil
 }
 
 // oneLine joins the errors of lib/pq, which has a line per server.
@@ -61,7 +63,18 @@ func (e oneLine) Error() string {
 	return strings.ReplaceAll(strings.ReplaceAll(e.error.Error(), ":\n", ": "), "\n", "; ")
 }
 
-func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+// Connect connects to another server of the URL if the fence refuses one.
+func (c *connector) Connect(ctx context.Context) (conn driver.Conn, err error) {
+	for range c.fence.servers {
+		conn, err = c.connect(ctx)
+		if _, refused := errors.AsType[fencedError](err); !refused {
+			break
+		}
+	}
+	return conn, err
+}
+
+func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 	line := &line{}
 	conn, err := c.Connector.Connect(context.WithValue(ctx, dialling{}, line))
 	if errors.Is(err, io.EOF) { // as from a load balancer without a server behind it
@@ -76,32 +89,46 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, sessionSettings, nil); err != nil {
+	session := &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded, fence: c.fence}
+	if session.server, err = introduce(ctx, session.pqConn); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}
-	return &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded}, nil
+	if err := c.fence.admit(session.server, line.address); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return session, nil
 }
 
 // line is the network connection beneath one of lib/pq, which does not expose it.
-type line struct{ raw syscall.RawConn }
+type line struct {
+	raw     syscall.RawConn
+	address string
+}
 
 // dialling marks the context in which a line is stored.
 type dialling struct{}
 
 func (l *line) unread() bool { return l.raw != nil && isReadable(l.raw) }
 
-// dialer is a net.Dialer as lib/pq wants it.
-type dialer struct{ *net.Dialer }
+// dialer is a net.Dialer as lib/pq wants it. Of several servers, it leaves out those that the fence has just refused.
+type dialer struct {
+	*net.Dialer
+	fence *fence
+}
 
 var _ pq.DialerContext = dialer{}
 
 func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := d.fence.avoid(address); err != nil {
+		return nil, err
+	}
 	conn, err := d.Dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	l, found := ctx.Value(dialling{}).(*line)
 	if tcp, isRaw := conn.(syscall.Conn); found && isRaw {
+		l.address = address
 		l.raw, err = tcp.SyscallConn()
 	}
 	return conn, err

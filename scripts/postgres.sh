@@ -11,7 +11,8 @@ usage: scripts/postgres.sh COMMAND
   install      make sure PostgreSQL and pgvector 0.8 or newer are there; says what it installs
   start        start a cluster that stays, and print: export ANNALS_TEST_POSTGRES='postgres://…'
   url          print that cluster's URL
-  stop         stop that cluster and delete its data
+  standby      start it, if it does not run, and a standby that streams from it, and print both URLs
+  stop         stop that cluster, and its standby, and delete their data
   run CMD…     run CMD with a cluster of its own, deleted when CMD ends or is interrupted
 
   With ANNALS_TEST_POSTGRES set, that server is used as it is and nothing is installed or started.
@@ -220,19 +221,46 @@ choose_owner() {
 	fi
 }
 
-# make_cluster makes a cluster, starts it, and leaves its directory in $home and its URL in $home/url.
-make_cluster() {
-	local bin password port attempt locale="--locale=C"
+# make_home makes the directory of a cluster and leaves it in $home, with the server's directory in $bin.
+make_home() {
 	bin=$(ready_server) || die "PostgreSQL with pgvector $needed_pgvector is missing: run 'scripts/postgres.sh install', or $otherwise"
 	choose_owner
 	home=$(mktemp -d "${ANNALS_PG_HOME:-${TMPDIR:-/var/tmp}}/annals-postgres.XXXXXX")
 	mkdir "$home/socket"
 	printf '%s\n' "$bin" >"$home/bin"
-	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-	printf '%s\n' "$password" >"$home/password"
 	touch "$home/log"
+}
+
+own_home() {
 	if [ "$(id -u)" = 0 ]; then chown -R "$owner" "$home"; fi
 	cd "$home"
+}
+
+# run_cluster starts the cluster in $home, whose password is $1, and leaves its URL in $home/url.
+run_cluster() {
+	local port attempt
+	for attempt in 1 2 3 4 5; do
+		port=$((20000 + RANDOM % 10000))
+		if as_owner "$bin/pg_ctl" -D "$home/data" -l "$home/log" -w -t 60 -s -o "-p $port -c listen_addresses=127.0.0.1 \
+			-c unix_socket_directories=$home/socket -c unix_socket_permissions=0700 -c max_connections=300 \
+			-c shared_buffers=256MB -c fsync=on ${ANNALS_PG_SETTINGS:-}" start >/dev/null 2>&1; then
+			printf 'postgres://annals:%s@127.0.0.1:%s/postgres?sslmode=disable\n' "$1" "$port" >"$home/url"
+			cd "$project"
+			return
+		fi
+		grep -q 'Address already in use' "$home/log" || break
+	done
+	tail -n 5 "$home/log" >&2
+	die "PostgreSQL did not start after $attempt attempts: mend what its log says above (too little memory, or ANNALS_PG_SETTINGS), or $otherwise"
+}
+
+# make_cluster makes a cluster, starts it, and leaves its directory in $home and its URL in $home/url.
+make_cluster() {
+	local bin password locale="--locale=C"
+	make_home
+	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+	printf '%s\n' "$password" >"$home/password"
+	own_home
 	# A linguistic collation, as in production: SQL that needs byte order must say so to pass here.
 	if [ "$(major_version "$bin")" -ge 15 ] && "$bin/pg_config" --configure 2>/dev/null | grep -q with-icu; then
 		locale="--locale=C --locale-provider=icu --icu-locale=en-US"
@@ -244,19 +272,19 @@ make_cluster() {
 		die "initdb could not make a cluster in $home: mend what it says above, or set ANNALS_PG_HOME to another disk"
 	}
 	rm "$home/password"
-	for attempt in 1 2 3 4 5; do
-		port=$((20000 + RANDOM % 10000))
-		if as_owner "$bin/pg_ctl" -D "$home/data" -l "$home/log" -w -t 60 -s -o "-p $port -c listen_addresses=127.0.0.1 \
-			-c unix_socket_directories=$home/socket -c unix_socket_permissions=0700 -c max_connections=300 \
-			-c shared_buffers=256MB -c fsync=on ${ANNALS_PG_SETTINGS:-}" start >/dev/null 2>&1; then
-			printf 'postgres://annals:%s@127.0.0.1:%s/postgres?sslmode=disable\n' "$password" "$port" >"$home/url"
-			cd "$project"
-			return
-		fi
-		grep -q 'Address already in use' "$home/log" || break
-	done
-	tail -n 5 "$home/log" >&2
-	die "PostgreSQL did not start after $attempt attempts: mend what its log says above (too little memory, or ANNALS_PG_SETTINGS), or $otherwise"
+	run_cluster "$password"
+}
+
+# make_standby makes a standby of the cluster at URL $1, starts it, and leaves its directory in $home and its URL in $home/url.
+make_standby() {
+	local bin password=${1#*:*:}
+	make_home
+	own_home
+	as_owner "$bin/pg_basebackup" -D "$home/data" -d "$1" --write-recovery-conf --checkpoint=fast --no-sync >"$home/log" 2>&1 || {
+		tail -n 5 "$home/log" >&2
+		die "pg_basebackup could not copy the primary to $home: mend what it says above, or set ANNALS_PG_HOME to another disk"
+	}
+	run_cluster "${password%%@*}"
 }
 
 # unmake_cluster stops the cluster in $1 and deletes it.
@@ -271,11 +299,12 @@ unmake_cluster() {
 	rm -rf "$1"
 }
 
-remembered() { [ -r "$memory/cluster" ] && cat "$memory/cluster"; }
+# remembered prints the directory of the cluster, or of the standby, that was started here.
+remembered() { [ -r "$memory/${1:-cluster}" ] && cat "$memory/${1:-cluster}"; }
 
 running() {
 	local home
-	home=$(remembered) && [ -r "$home/data/postmaster.pid" ] && kill -0 "$(head -n 1 "$home/data/postmaster.pid")" 2>/dev/null
+	home=$(remembered "$@") && [ -r "$home/data/postmaster.pid" ] && kill -0 "$(head -n 1 "$home/data/postmaster.pid")" 2>/dev/null
 }
 
 start() {
@@ -293,17 +322,31 @@ start() {
 	printf "export ANNALS_TEST_POSTGRES='%s'\n" "$ANNALS_TEST_POSTGRES"
 }
 
+standby() {
+	[ -z "${ANNALS_TEST_POSTGRES:-}" ] || die "ANNALS_TEST_POSTGRES is set: unset it, since a standby is made of a cluster of our own"
+	start
+	if ! running standby; then
+		if [ -r "$memory/standby" ]; then unmake_cluster "$(remembered standby)"; fi
+		make_standby "$ANNALS_TEST_POSTGRES"
+		printf '%s\n' "$home" >"$memory/standby"
+	fi
+	printf "export ANNALS_TEST_STANDBY='%s'\n" "$(cat "$(remembered standby)/url")"
+}
+
 url() {
 	running || die "no cluster is running: run 'scripts/postgres.sh start'"
 	cat "$(remembered)/url"
 }
 
 stop() {
-	local home
-	home=$(remembered) || die "no cluster was started here: nothing to stop"
-	unmake_cluster "$home"
-	rm -f "$memory/cluster"
-	say "stopped, and deleted $home"
+	local home kind
+	remembered >/dev/null || die "no cluster was started here: nothing to stop"
+	for kind in standby cluster; do
+		home=$(remembered "$kind") || continue
+		unmake_cluster "$home"
+		rm -f "$memory/$kind"
+		say "stopped, and deleted $home"
+	done
 }
 
 # sweep deletes the clusters of runs that were killed before they could.
@@ -352,7 +395,7 @@ run() {
 }
 
 case ${1:-} in
-install | start | url | stop) "$1" ;;
+install | start | url | standby | stop) "$1" ;;
 run)
 	shift
 	run "$@"

@@ -25,8 +25,10 @@ const pairLasts = time.Minute
 
 // Pair is a primary of PostgreSQL and a synchronous standby, for one test. Both run the programs of the test server.
 type Pair struct {
-	// URL names both servers, and requires one that accepts writes.
+	// URL names both servers, the first primary first, and requires one that accepts writes.
 	URL string
+	// First and Second are the URLs of the two servers.
+	First, Second string
 
 	t                testing.TB
 	bin, home        string
@@ -69,6 +71,7 @@ func NewPair(t testing.TB) *Pair {
 	p.until("the standby is synchronous", func() bool {
 		return p.ask(p.primary.url(), "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == "1"
 	})
+	p.First, p.Second = p.primary.url(), p.standby.url()
 	p.URL = fmt.Sprintf(
 		"postgres://annals@127.0.0.1:%d,127.0.0.1:%d/postgres?sslmode=disable&target_session_attrs=read-write",
 		p.primary.port, p.standby.port,
@@ -85,6 +88,18 @@ func (p *Pair) Promote() {
 	if p.ask(p.standby.url(), "SELECT pg_promote(true, 60)") != "true" {
 		p.t.Fatal("the standby was not promoted")
 	}
+}
+
+// Return starts the killed primary again as what it was, which takes writes without a standby.
+func (p *Pair) Return() {
+	p.t.Helper()
+	p.start(p.primary, "-c", "synchronous_standby_names=")
+}
+
+// EndSessions ends the sessions of Annals on the second server.
+func (p *Pair) EndSessions() {
+	p.t.Helper()
+	p.ask(p.Second, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'annals'")
 }
 
 // owner is the user of the servers, which refuse to run as root.
@@ -137,13 +152,16 @@ func (p *Pair) run(name string, args ...string) {
 	}
 }
 
-func (p *Pair) start(c *cluster) {
+func (p *Pair) start(c *cluster, settings ...string) {
 	p.t.Helper()
-	c.process = p.command(context.WithoutCancel(p.t.Context()), "postgres", "-D", c.directory, "-p", strconv.Itoa(c.port),
+	settings = append([]string{
+		"-D", c.directory, "-p", strconv.Itoa(c.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=50",
 		"-c", "shared_buffers=16MB",
-		"-c", "dynamic_shared_memory_type=mmap", "-c", "wal_receiver_status_interval=1s")
-	log, err := os.Create(filepath.Join(p.home, c.name+".log"))
+		"-c", "dynamic_shared_memory_type=mmap", "-c", "wal_receiver_status_interval=1s",
+	}, settings...)
+	c.process = p.command(context.WithoutCancel(p.t.Context()), "postgres", settings...)
+	log, err := os.OpenFile(filepath.Join(p.home, c.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ import (
 // Proxy is a proxy before a PostgreSQL server. It counts round trips and simulates network failures at COMMIT.
 type Proxy struct {
 	// URL is the URL of the database through the proxy.
-	URL    string
-	server string
-	trips  atomic.Int64
+	URL   string
+	trips atomic.Int64
 
 	mu          sync.Mutex
+	server      string
 	commit      func() (delivered bool) // handles the next COMMIT; nil for normal handling
 	down        bool
 	connections map[net.Conn]struct{}
@@ -80,6 +80,19 @@ func (p *Proxy) Up() {
 	p.down = false
 }
 
+// Turn closes every connection, and passes new ones on to another server.
+func (p *Proxy) Turn(t testing.TB, serverURL string) {
+	t.Helper()
+	other, err := url.Parse(serverURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Down()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server, p.down = other.Host, false
+}
+
 // LoseCommit cuts the connection before the next COMMIT reaches the server.
 func (p *Proxy) LoseCommit() { p.atCommit(func() bool { return false }) }
 
@@ -111,14 +124,14 @@ func (p *Proxy) atCommit(do func() (delivered bool)) {
 	p.commit = do
 }
 
-// enter registers a connection, unless the proxy is down.
-func (p *Proxy) enter(c net.Conn) bool {
+// enter registers a connection, unless the proxy is down, and returns the address of the server.
+func (p *Proxy) enter(c net.Conn) (server string, up bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.down {
 		p.connections[c] = struct{}{}
 	}
-	return !p.down
+	return p.server, !p.down
 }
 
 func (p *Proxy) leave(c net.Conn) {
@@ -129,11 +142,12 @@ func (p *Proxy) leave(c net.Conn) {
 
 func (p *Proxy) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
-	if !p.enter(client) {
+	address, up := p.enter(client)
+	if !up {
 		return
 	}
 	defer p.leave(client)
-	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
+	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", address)
 	if err != nil {
 		return
 	}

@@ -15,8 +15,8 @@ import (
 	. "github.com/annals-kb/annals/projections/projectiontest"
 )
 
-// A primary is killed under load and its synchronous standby promoted: what was acknowledged is there, and writing
-// goes on.
+// A primary is killed under load and its synchronous standby promoted. Then the former primary is started again, as
+// the first server of the URL. What was acknowledged is there, and writing goes on.
 func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	t.Parallel()
 	const writers, before, after = 4, 40, 40
@@ -66,6 +66,11 @@ func TestNothingAcknowledgedIsLostInAFailover(t *testing.T) {
 	pair.Promote()
 	close(promoted)
 	reach(count.Load() + after)
+	pair.Return()
+	for range 3 { // new sessions
+		pair.EndSessions()
+		reach(count.Load() + after)
+	}
 	stop()
 	writing.Wait()
 
