@@ -46,6 +46,7 @@ type Log struct {
 	mu         sync.Mutex
 	queues     map[string]*tenantQueue // by tenant; a tenant without waiting commands has no queue
 	closed     bool
+	suspended  error
 	committers sync.WaitGroup
 
 	background background.Worker
@@ -94,6 +95,13 @@ func (l *Log) Close(ctx context.Context) error {
 	l.stop()
 	<-finished
 	return err
+}
+
+// Suspend refuses new commands with an error, until it is called with nil. Accepted ones are finished.
+func (l *Log) Suspend(because error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.suspended = because
 }
 
 // Changes counts the commits of this process that changed streams of a kind other than items.

@@ -138,8 +138,15 @@ func (l *Log) OldestWait() (wait time.Duration) {
 	return wait
 }
 
-// Prompt refuses while a command waits longer than a server that stopped can keep a lock.
+// Prompt refuses while the log is suspended, or while a command waits longer than a server that stopped can keep a
+// lock.
 func (l *Log) Prompt() error {
+	l.mu.Lock()
+	suspended := l.suspended
+	l.mu.Unlock()
+	if suspended != nil {
+		return suspended
+	}
 	if wait := l.OldestWait(); wait > lockPatience {
 		return domain.Refuse(domain.ErrBusy, "the oldest write waits for %s", wait.Round(time.Second))
 	}
@@ -152,6 +159,9 @@ func (l *Log) enqueue(tenant string, g *group) error {
 	defer l.mu.Unlock()
 	if l.closed {
 		return domain.Refuse(domain.ErrUnavailable, "the log is closing").WithFix("try again in a moment")
+	}
+	if l.suspended != nil {
+		return l.suspended
 	}
 	q, working := l.queues[tenant]
 	g.since = time.Now()

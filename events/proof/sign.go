@@ -22,7 +22,7 @@ func (p *Prover) Checkpoint(ctx context.Context, tenant string) (domain.Checkpoi
 	return p.sign(ctx, tenant, 0)
 }
 
-// Keep signs every tree that has grown at intervals, until ctx ends.
+// Keep signs every tree that has grown at intervals, until ctx ends. While a tree is forked, it suspends the log.
 func (p *Prover) Keep(ctx context.Context) {
 	p.warnOfUnknownSigners(ctx)
 	for ctx.Err() == nil {
@@ -31,7 +31,9 @@ func (p *Prover) Keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if err := p.signAll(ctx); err != nil && ctx.Err() == nil {
+		err := p.signAll(ctx)
+		p.suspend(err)
+		if err != nil && ctx.Err() == nil {
 			p.options.Logger.ErrorContext(ctx, "the log was not signed; it is tried again", "error", err, "after",
 				p.options.Every.String())
 		}
@@ -58,6 +60,17 @@ func (p *Prover) signAll(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// suspend lets the log refuse writes if a tree is forked, and accept them when all trees are known not to be.
+func (p *Prover) suspend(unsigned error) {
+	switch {
+	case errors.Is(unsigned, errForked):
+		p.log.Suspend(domain.Refuse(domain.ErrUnavailable, "writes are refused, since the log is not the one that was "+
+			"signed: let the database URL lead to the right server, or restore a backup; annals verify names the place"))
+	case !errors.Is(unsigned, domain.ErrUnavailable):
+		p.log.Suspend(nil)
+	}
 }
 
 // errForked says that the tree does not continue what was signed before.

@@ -1,12 +1,15 @@
 package proof_test //nolint:lll // tables of test data
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -164,6 +167,37 @@ func (w *world) signsNothing() {
 	if got := w.verify(proof.Verification{}).Tenants[0].Signed; got > 10 {
 		w.t.Errorf("%d events are signed", got)
 	}
+}
+
+// The key has signed another log under the same name, as in a former primary that took writes.
+func TestAForkedLogTakesNoWritesUntilTheRightOneIsBack(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		other := newWorld(t, databasetest.Open(t, databasetest.Migrated(t, w.db.Engine))).signingWith(w.key)
+		elsewhere := other.signed(func() { other.live(1) })
+		w.live(2)
+		status := must(w.prover.Status(t.Context(), w.by.Tenant))(t)
+		_, err := w.db.TransactOne(t.Context(), `
+			INSERT INTO signed_checkpoints (tenant, size, signer, note, signed_at)
+			VALUES (?, ?, ?, ?, ?)`,
+			w.by.Tenant, elsewhere.Size, status.Settings["key"], elsewhere.Note, database.At(time.Now()))
+		noError(t, err)
+
+		prover := proof.NewProver(w.db, w.log, w.followers, w.key,
+			proof.Options{Every: time.Millisecond, Logger: databasetest.Log(t)})
+		ctx, stop := context.WithCancel(t.Context())
+		var keeping sync.WaitGroup
+		keeping.Go(func() { prover.Keep(ctx) })
+		defer keeping.Wait()
+		defer stop()
+		databasetest.Until(t, "writes are refused", func() bool { return w.log.Prompt() != nil })
+		_, err = w.log.Submit(t.Context(), domain.Submission{Command: w.command("refused"), By: w.by})
+		if !errors.Is(err, domain.ErrUnavailable) || !strings.Contains(w.log.Prompt().Error(), "database URL") {
+			t.Errorf("got %v, want unavailable, and what to do", err)
+		}
+		w.leaves("signed_checkpoints")
+		databasetest.Until(t, "writes are accepted", func() bool { return w.log.Prompt() == nil })
+		w.remember("accepted")
+	})
 }
 
 func TestATreeOfWhichSomethingIsLostStandsStill(t *testing.T) {
