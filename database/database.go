@@ -34,6 +34,8 @@ type DB struct {
 	checkpointer *checkpointer           // SQLite, unless read-only; nil for none
 	full         atomic.Int64            // when a write found no room last, in nanoseconds since 1970; 0 for never
 	log          *slog.Logger
+	id           string // see ID
+	standby      bool   // PostgreSQL's server was in recovery
 	close        func() error
 }
 

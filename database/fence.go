@@ -32,10 +32,10 @@ SELECT
 FROM pg_control_system()`
 
 // introduce sets up a session, and returns who its server is, in one round trip.
-func introduce(ctx context.Context, conn pqConn) (found identity, err error) {
-	rows, err := conn.QueryContext(ctx, sessionSettings+";"+identityQuery, nil)
+func introduce(ctx context.Context, conn pqConn, settings string) (found identity, err error) {
+	rows, err := conn.QueryContext(ctx, settings+";"+identityQuery, nil)
 	if refusal, refused := errors.AsType[*pq.Error](err); refused && cannotTell(refusal) {
-		_, err = conn.ExecContext(ctx, sessionSettings, nil)
+		_, err = conn.ExecContext(ctx, settings, nil)
 		return found, err
 	} else if err != nil {
 		return found, err

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func LockWriterTables(ctx context.Context, db *DB) (release func(), err error) {
 		return nil, err
 	}
 	release = func() { _ = pool.Close() }
-	tx, err := pool.BeginTx(context.WithoutCancel(ctx), nil)
+	tx, err := pool.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true}) // as a standby requires
 	if err != nil {
 		release()
 		return nil, Classify(ctx, fmt.Errorf("lock the tables: %w", err))

@@ -116,12 +116,15 @@ func (c *pipelinedConn) QueryContext(
 	ctx context.Context, query string, values []driver.NamedValue,
 ) (driver.Rows, error) {
 	if len(values) == 0 {
-		return c.pqConn.QueryContext(ctx, c.before(ctx, query)+query, nil)
-	}
-	if err := c.speak(ctx); err != nil {
+		query = c.before(ctx, query) + query
+	} else if err := c.speak(ctx); err != nil {
 		return nil, err
 	}
-	return c.pqConn.QueryContext(ctx, query, values)
+	rows, err := c.pqConn.QueryContext(ctx, query, values)
+	if c.open == nil && !c.within && isRecoveryConflict(err) {
+		rows, err = c.pqConn.QueryContext(ctx, query, values)
+	}
+	return rows, err
 }
 
 func (c *pipelinedConn) ExecContext(

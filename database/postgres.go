@@ -3,7 +3,9 @@ package database
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +44,10 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 		return nil, errors.Join(err, db.closeAll())
 	}
 	connector.guarded.Store(guarded)
-	if !connector.fence.knows() {
+	if connector.fence.knows() {
+		whole := sha256.Sum256(fmt.Appendf(nil, "%d/%s", connector.fence.seen.system, config.Database))
+		db.id = hex.EncodeToString(whole[:8])
+	} else {
 		log.WarnContext(ctx, "this role may not ask which server it uses, so that a former primary is not recognised: "+
 			"GRANT EXECUTE ON FUNCTION pg_control_system, pg_control_checkpoint to it")
 	}

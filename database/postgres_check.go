@@ -39,8 +39,9 @@ func checkPostgres(ctx context.Context, db *DB, config pq.Config, log *slog.Logg
 		       current_setting('full_page_writes'),
 		       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
 		       (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-		       coalesce(row_security_active(to_regclass('events')), false)`).
-		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed, &guarded)
+		       coalesce(row_security_active(to_regclass('events')), false),
+		       pg_is_in_recovery()`).
+		Scan(&s.version, &s.encoding, &s.fsync, &s.fullPages, &available, &installed, &guarded, &db.standby)
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return false, fmt.Errorf(
 			"PostgreSQL at %s has TLS switched off: switch it on there, "+

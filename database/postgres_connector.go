@@ -30,11 +30,12 @@ SET idle_in_transaction_session_timeout = '5min'`
 // connector makes connections that detect a dead server within silence, and sets up each session.
 type connector struct {
 	*pq.Connector
-	guarded atomic.Bool // whether this role sees only the rows of the tenant that it names
-	choosy  bool        // whether the URL has several servers or requires a certain kind
-	dsn     string      // the URL that lib/pq is given
-	dialer  dialer
-	fence   *fence
+	guarded  atomic.Bool // whether this role sees only the rows of the tenant that it names
+	settings string      // what each session sets
+	choosy   bool        // whether the URL has several servers or requires a certain kind
+	dsn      string      // the URL that lib/pq is given
+	dialer   dialer
+	fence    *fence
 }
 
 var _ driver.Connector = (*connector)(nil)
@@ -51,7 +52,11 @@ func newConnector(config pq.Config, dsn string) (*connector, error) {
 	}}
 	c.Dialer(dialer)
 	choosy := fence.servers > 1 || config.TargetSessionAttrs != ""
-	return &connector{Connector: c, choosy: choosy, dsn: dsn, dialer: dialer, fence: fence}, nil
+	settings := sessionSettings
+	if _, chosen := config.Runtime["statement_timeout"]; !chosen { // requests have a time limit, and background work has none
+		settings += ";\nSET statement_timeout = 0"
+	}
+	return &connector{Connector: c, settings: settings, choosy: choosy, dsn: dsn, dialer: dialer, fence: fence}, nil
 }
 
 // oneLine joins the errors of lib/pq, which has a line per server.
@@ -90,7 +95,7 @@ func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	session := &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded, fence: c.fence}
-	if session.server, err = introduce(ctx, session.pqConn); err != nil {
+	if session.server, err = introduce(ctx, session.pqConn, c.settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}
 	if err := c.fence.admit(session.server, line.address); err != nil {

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -52,9 +53,9 @@ func keepsLocks(ctx context.Context, db *DB) (kept bool, err error) {
 	defer conn.Close() //nolint:errcheck // it goes back to its pool
 	// The transaction prevents a pooler from lending this session to the holder; a pooler in statement mode refuses
 	// it. It uses the reading pool, since lib/pq must begin either all transactions of a connection or none.
-	other, err := conn.BeginTx(ctx, nil)
+	other, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // as a standby requires
 	if err != nil {
-		return false, ctx.Err()
+		return false, err
 	}
 	defer func() { err = errors.Join(err, other.Rollback()) }()
 	if err := other.QueryRowContext(ctx, take).Scan(&takenTwice); err != nil {

@@ -79,6 +79,12 @@ func NewPair(t testing.TB) *Pair {
 	return p
 }
 
+// Ask returns the only value of a query of one of the servers.
+func (p *Pair) Ask(url, query string) string {
+	p.t.Helper()
+	return p.ask(url, query)
+}
+
 // KillPrimary ends the primary with SIGKILL.
 func (p *Pair) KillPrimary() { p.kill(p.primary) }
 
