@@ -51,7 +51,7 @@ func Open(
 ) (*Projection, error) {
 	settings := map[string]string{"fold": foldName, "tokenizer": p.Tokenizers[0].Version}
 	var past *Projection
-	err := p.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := p.DB.TransactHere(ctx, func(ctx context.Context, tx bun.Tx) error {
 		past = nil
 		if err := catalogue.LockCatalogue(ctx, p.DB.Engine, tx); err != nil {
 			return err
@@ -146,6 +146,9 @@ func (p *Projection) keep(ctx context.Context, tx bun.Tx, earlier *Projection, l
 	}
 	if behind && !lost && p.earlier == nil {
 		p.earlier = earlier
+		return nil
+	}
+	if p.catalogue.DB.Standby() { // a process on the primary drops it
 		return nil
 	}
 	for _, table := range earlier.Tables.All() {

@@ -52,7 +52,10 @@ func TablesOf(version int, s Model) Tables {
 func openMeaningTables(
 	ctx context.Context, db *database.DB, builtin, configured embedding.Embedder, now database.Time,
 ) (both [2]Tables, err error) {
-	err = db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
+	if db.Standby() { // a process on the primary decides on the configured one
+		configured = builtin
+	}
+	err = db.TransactHere(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := catalogue.LockCatalogue(ctx, db.Engine, tx); err != nil {
 			return err
 		}
@@ -77,6 +80,9 @@ func openMeaningTables(
 				return err
 			}
 			both[i] = TablesOf(version, s)
+		}
+		if db.Standby() {
+			return nil
 		}
 		return offer(ctx, tx, both[1].version, both[0].version, false, now)
 	})

@@ -156,8 +156,17 @@ func (s *Models) FollowMeaning(router *message.Router, followers *follow.Followe
 	}
 }
 
+// ReadAhead reads sketches into memory, so that the first search need not wait.
+func (s *Models) ReadAhead(ctx context.Context) {
+	for _, m := range s.Read() {
+		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
+			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
+		}
+	}
+}
+
 // MaintainModels switches searches to the configured model when it has every vector, and then stops updating the
-// previous one. It runs until ctx ends. It first reads sketches into memory, so that the first search need not wait.
+// previous one. It runs until ctx ends. It begins with [Models.ReadAhead].
 func (s *Models) MaintainModels(ctx context.Context) {
 	err := s.catalogue.DB.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := catalogue.LockCatalogue(ctx, s.catalogue.DB.Engine, tx); err != nil {
@@ -169,11 +178,7 @@ func (s *Models) MaintainModels(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		s.catalogue.Log.WarnContext(ctx, "the embedding model is not offered; restart to repeat it", "error", err)
 	}
-	for _, m := range s.Read() {
-		if err := m.Cache.ReadAhead(ctx, m); err != nil && ctx.Err() == nil {
-			s.catalogue.Log.WarnContext(ctx, "sketches were not read ahead; the first search reads them", "error", err)
-		}
-	}
+	s.ReadAhead(ctx)
 	var behind catchUpProbe
 	for {
 		if err := s.maintainModels(ctx, &behind); err != nil && ctx.Err() == nil {

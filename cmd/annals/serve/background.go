@@ -14,13 +14,24 @@ import (
 	"github.com/annals-kb/annals/projections/browse"
 )
 
-// Work runs the background work until ctx ends: subscriptions of the log, such as projections, and periodic steps.
+// Work runs the background work until ctx ends: subscriptions of the log, such as projections, and periodic steps. On a
+// standby it runs what only reads.
 func (s *Service) Work(ctx context.Context) error {
+	var working sync.WaitGroup
+	defer working.Wait()
+	for _, p := range s.core.parts {
+		for _, run := range p.reads {
+			working.Go(func() { run(ctx) })
+		}
+	}
+	if s.core.db.Standby() {
+		<-ctx.Done()
+		return nil
+	}
 	router, err := follow.NewRouter(s.core.logger)
 	if err != nil {
 		return err
 	}
-	var working sync.WaitGroup
 	for _, p := range s.core.parts {
 		for _, subscribe := range p.follow {
 			subscribe(router)
@@ -33,7 +44,6 @@ func (s *Service) Work(ctx context.Context) error {
 	}
 	err = follow.Run(ctx, router)
 	<-ctx.Done()
-	working.Wait()
 	return err
 }
 
@@ -41,17 +51,21 @@ func (s *Service) Work(ctx context.Context) error {
 func openMeaning(_ context.Context, c *core) (part, error) {
 	health := browse.NewHealthGauges(c.reports())
 	c.registry.MustRegister(health)
-	return part{
+	p := part{
 		follow: []func(*message.Router){
 			func(router *message.Router) { c.knowledge.Models.FollowMeaning(router, c.followers) }, c.reader.Past.Follow,
 		},
 		run: []func(context.Context){
 			c.knowledge.Models.MaintainModels,
 			func(ctx context.Context) { c.knowledge.Indexer.IndexAllWords(ctx, c.log) },
-			c.every(time.Minute, "measure the health of scopes", health.Refresh),
 			c.writeUses,
 		},
-	}, nil
+		reads: []func(context.Context){c.every(time.Minute, "measure the health of scopes", health.Refresh)},
+	}
+	if c.db.Standby() {
+		p.reads = append(p.reads, c.knowledge.Models.ReadAhead)
+	}
+	return p, nil
 }
 
 // openErasures carries out erasures, and rewrites files that hold erased texts.
@@ -78,9 +92,9 @@ func (c *core) writeUses(ctx context.Context) {
 	}
 }
 
-// eraseAgain applies a list of erasures before the server answers requests.
+// eraseAgain applies a list of erasures before the server answers requests. A standby gets them from its primary.
 func (c *core) eraseAgain(ctx context.Context, list []Erasure) error {
-	if list == nil {
+	if list == nil || c.db.Standby() {
 		return nil
 	}
 	done, err := ReplayList(ctx, c.log, c.eraser, list)

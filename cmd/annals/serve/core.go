@@ -48,6 +48,9 @@ type core struct {
 	inner    *annalsclient.Client // asks the API of this process
 	registry *prometheus.Registry
 	logger   *slog.Logger
+
+	role    context.Context    //nolint:containedctx // ends when the database is no longer the primary, or standby, it was
+	giveWay context.CancelFunc // ends role: another service takes over
 }
 
 // open opens the log and the parts. What is open when it fails is closed by the service.

@@ -58,8 +58,8 @@ func openOIDC(_ context.Context, c *core) (part, error) {
 		return part{}, err
 	}
 	p := part{
-		run: []func(context.Context){func(ctx context.Context) { introduce(ctx, issuer, c.logger) }},
-		api: func(api *annalshttp.Config) { api.Callers.Tokens = issuer },
+		reads: []func(context.Context){func(ctx context.Context) { introduce(ctx, issuer, c.logger) }},
+		api:   func(api *annalshttp.Config) { api.Callers.Tokens = issuer },
 		probes: []operate.Probe{{Name: "tokens", Beside: true, Check: func(ctx context.Context) error {
 			err := issuer.Ready(ctx)
 			if refusal, is := errors.AsType[*domain.Refusal](err); is {

@@ -61,6 +61,7 @@ func parts() []joining {
 type part struct {
 	follow []func(*message.Router)                 // followers of the log
 	run    []func(context.Context)                 // background work, until the context ends
+	reads  []func(context.Context)                 // background work that writes nothing, which a standby does, too
 	status []statusOf                              // states of its projections
 	writer func(httpserve.Writer) httpserve.Writer // wraps the writer of callers
 	search func(search) search                     // wraps the search of callers

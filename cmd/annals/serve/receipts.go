@@ -11,6 +11,7 @@ import (
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/operate"
 	httpreceipts "github.com/annals-kb/annals/http/receipts"
 	"github.com/annals-kb/annals/projections/receipts"
 )
@@ -109,6 +110,10 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
+	off := options.Gives() && c.db.Standby()
+	if off {
+		options.Retention, options.Tenants = receipts.Retention{Keep: options.Keep, Sample: -1}, nil
+	}
 	options.DB, options.Log, options.Items, options.Scrub = c.db, c.log, c.knowledge.Browser, c.entrance
 	options.Ranking, options.Registerer, options.Logger = terminal.Version().Version, c.registry, c.logger
 	kept := receipts.New(ctx, options)
@@ -120,12 +125,18 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 			return c.api.Callers.RightsOf(ctx, tenant, of)
 		},
 	}
-	return part{
+	p := part{
 		run: []func(context.Context){kept.Run}, offers: []any{kept}, rooms: []annalshttp.Room{room},
 		api: func(api *annalshttp.Config) {
 			if options.Gives() {
 				api.Recorder = kept
 			}
 		},
-	}, nil
+	}
+	if off {
+		p.probes = []operate.Probe{{Name: "receipts", Beside: true, Check: func(context.Context) error {
+			return errors.New("answers have no receipts: this server reads a standby")
+		}}}
+	}
+	return p, nil
 }

@@ -73,12 +73,19 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	case beyond && keyless && unknown == nil && fresh:
 		return openBeyond(cfg.Listen)
 	}
-	service, err := OpenService(ctx, cfg, embedder, previous, logger)
+	next := func(ctx context.Context) (*Service, error) {
+		service, err := OpenService(ctx, cfg, embedder, previous, logger)
+		if err != nil {
+			return nil, err
+		}
+		if err := service.core.eraseAgain(ctx, erased); err != nil {
+			return nil, errors.Join(err, service.Close())
+		}
+		return service, nil
+	}
+	service, err := next(ctx)
 	if err != nil {
 		return err
-	}
-	if err := service.core.eraseAgain(ctx, erased); err != nil {
-		return errors.Join(err, service.Close())
 	}
 	access, open, err := service.access(ctx, cfg)
 	if err == nil && open && beyond {
@@ -94,7 +101,7 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 			continue
 		}
 		pages = public + p.pages
-		if keyed, _ := service.core.keys.Any(ctx); keyless && !keyed {
+		if keyed, _ := service.core.keys.Any(ctx); keyless && !keyed && !service.core.db.Standby() {
 			first = p.invite(public)
 			if !open {
 				access = "none: nobody has a key yet"
@@ -104,17 +111,16 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	err = errors.Join(service.core.db.Announce(url), Welcome{
 		URL: url, Console: pages, Database: DatabaseName(cfg.Database), Access: access,
 		Embedder: embedder.Name(), Why: why, Data: Absolute(cfg.Data), Open: open, New: unknown == nil && fresh,
-		First: first,
+		First: first, Standby: service.core.db.Standby(),
 	}.print(c))
 	for _, other := range cfg.OtherDatabases(ctx, c, "") {
 		c.Warn("%s has events, too: annals import %s takes its items over", other, other)
 	}
-	if err == nil {
-		logger.InfoContext(ctx, "serving", "url", url, "version", terminal.Version().Version)
-		err = service.serveBeside(ctx, listener, cfg.MetricsListen)
-	}
-	err = errors.Join(err, service.Close())
 	if err != nil {
+		return errors.Join(fmt.Errorf("serve: %w", err), service.Close())
+	}
+	logger.InfoContext(ctx, "serving", "url", url, "version", terminal.Version().Version, "role", service.core.db.Role())
+	if err := service.serveInRoles(ctx, listener, cfg.MetricsListen, next); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	logger.InfoContext(context.WithoutCancel(ctx), "stopped")
@@ -153,6 +159,8 @@ type Welcome struct {
 	Data     string `json:"data"`
 	First    string `json:"first_admin,omitempty"` // the link that makes the first key; empty if there is a key
 
+	Standby bool `json:"standby,omitempty"` // the server is read-only
+
 	New  bool `json:"new"` // the database was empty
 	Open bool `json:"-"`   // in no-auth mode
 }
@@ -162,8 +170,11 @@ func (w Welcome) print(c *terminal.Console) error {
 		return c.Document(w)
 	}
 	made := ""
-	if w.New {
+	switch {
+	case w.New:
 		made = ", new"
+	case w.Standby:
+		made = ", a standby: this server is read-only"
 	}
 	fields := terminal.NewTable("", "")
 	fields.Row(terminal.Bold.Render("annals"), terminal.Bold.Render(w.URL))

@@ -47,6 +47,7 @@ func OpenService(
 		cfg: cfg, embedder: embedder, previous: previous, db: db, feeds: new(record.Feeds),
 		registry: prometheus.NewRegistry(), logger: logger,
 	}
+	c.role, c.giveWay = context.WithCancel(context.Background())
 	s := &Service{core: c, leeway: newLeeway()}
 	if err = c.open(ctx); err == nil {
 		api := c.surface()
@@ -54,6 +55,11 @@ func OpenService(
 			c.api = annalshttp.New(api)
 			s.API = c.api
 			return s, nil
+		}
+	}
+	if db.Standby() && errors.Is(err, database.ErrReadOnly) {
+		err = &terminal.Failure{
+			Code: terminal.ExitFailed, Detail: "the standby lacks tables that this annals needs", Fix: primaryFirst,
 		}
 	}
 	return nil, errors.Join(err, s.Close())
@@ -71,7 +77,7 @@ func OpenDatabase(ctx context.Context, cfg Config, logger *slog.Logger) (*databa
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.NoMigrate {
+	if !cfg.NoMigrate && !db.Standby() {
 		err = database.Migrate(ctx, db)
 	} else {
 		err = CheckSchema(ctx, db)
@@ -119,11 +125,18 @@ func CheckTriggers(ctx context.Context, db *database.DB) error {
 // CheckSchema refuses a schema of another version of the program.
 func CheckSchema(ctx context.Context, db *database.DB) error {
 	have, want, err := database.Schema(ctx, db)
-	if err == nil && have != want {
-		return SchemaFailure(have, want, "run annals migrate, or leave out --no-migrate")
+	if err != nil || have == want {
+		return err
 	}
-	return err
+	migrate := "run annals migrate, or leave out --no-migrate"
+	if db.Standby() {
+		migrate = primaryFirst
+	}
+	return SchemaFailure(have, want, migrate)
 }
+
+// primaryFirst is the fix for a standby that lacks what a primary creates.
+const primaryFirst = "start annals of this release on the primary first; a standby gets its tables from there"
 
 // SchemaFailure refuses a schema, and tells how to migrate an older one.
 func SchemaFailure(have, want uint, migrate string) error {
@@ -137,8 +150,13 @@ func SchemaFailure(have, want uint, migrate string) error {
 	return f
 }
 
-// serve answers requests until ctx ends, and then finishes accepted ones. It closes the listener.
+// serve answers requests until ctx ends or the service gives way, and then finishes accepted ones. It closes the
+// listener.
 func (s *Service) serve(ctx context.Context, listener net.Listener) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	stopped := context.AfterFunc(s.core.role, end)
+	defer stopped()
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Work(working) }()
@@ -187,10 +205,11 @@ func (s *Service) Close() error {
 		err = errors.Join(err, s.core.log.Close(ctx))
 	}
 	for _, p := range s.core.parts {
-		if p.finish != nil {
+		if p.finish != nil && !s.core.db.Standby() {
 			p.finish(ctx)
 		}
 	}
+	s.core.giveWay()
 	return errors.Join(err, s.core.db.Close())
 }
 

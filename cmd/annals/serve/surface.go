@@ -27,8 +27,12 @@ func (c *core) surface() annalshttp.Config {
 	health := operate.Health{Probes: []operate.Probe{
 		{Name: "database", Check: c.db.Answers},
 		{Name: "schema", Check: c.knowledge.Complete},
-		{Name: "writes", Check: func(ctx context.Context) error { return cmp.Or(c.db.Writable(ctx), c.log.Prompt()) }},
 	}}
+	if !c.db.Standby() {
+		health.Probes = append(health.Probes, operate.Probe{Name: "writes", Check: func(ctx context.Context) error {
+			return cmp.Or(c.db.Writable(ctx), c.log.Prompt())
+		}})
+	}
 	settings := operate.Settings{Shown: c.cfg.Shown, Models: embedders(c.embedder, c.previous, c.cfg.Why), Sessions: known}
 	api := annalshttp.Config{
 		Writer: c.writer, Browser: c.knowledge.Browser, Searcher: c.knowledge.Searcher, Reader: present{c},
