@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -30,6 +31,9 @@ type Config struct {
 	Rooms []Room
 	// Callers is what callers are identified by. Without keys and a root key, the server is in no-auth mode.
 	Callers keys.Config
+	// Elsewhere returns what answers a request instead of this server, such as its primary, or refuses it. It returns
+	// nil for a request that this server answers. Nil if it answers all.
+	Elsewhere func(*http.Request) (http.Handler, error)
 	// Policies tells how items are verified. Nil for none.
 	Policies visible.Policies
 	// Recorder records answers and denials. Nil for none.

@@ -53,6 +53,9 @@ func New(cfg Config) *Server {
 		s.echo.Use(cfg.Trace)
 	}
 	s.echo.Use(s.observe, protect())
+	if cfg.Elsewhere != nil {
+		s.echo.Use(s.elsewhere)
+	}
 	described := humaecho.New(s.echo, huma.Config{
 		OpenAPI:       description(cfg.Version),
 		Formats:       map[string]huma.Format{serve.JSONType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},

@@ -32,6 +32,7 @@ paths() {
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
+	standby) echo http/standby cmd/annals/serve/standby.go ;;
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
 	contain) echo projections/contain http/contain cmd/annals/serve/contain.go cmd/annals/operate/contain.go \
@@ -40,7 +41,7 @@ paths() {
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;
 	esac
 }
-all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts contain"
+all="scim nats oidc mcp console viking backup telemetry quotas webhooks policies proofs agents foreign documents extraction receipts contain standby"
 
 # without deletes parts from a copy, and vets the rest.
 without() {

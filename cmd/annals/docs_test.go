@@ -164,6 +164,7 @@ func TestTroubleshootingExplainsEveryMetricAndNoOther(t *testing.T) {
 	sometimes := map[string]bool{
 		"annals_rebuild_done": true, "annals_rebuild_behind_events": true, // while one runs
 		"annals_backup_newest_timestamp_seconds": true, // with a schedule
+		"annals_replica_lag_seconds":             true, // on a standby
 		"annals_quota_refused_total":             true, // with quotas
 	}
 	for _, health := range []string{"items", "verified", "stale", "contested", "overdue", "unowned", "median_age_days"} {

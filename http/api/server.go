@@ -10,6 +10,10 @@ type Health struct {
 type Readiness struct {
 	Status string  `json:"status" enum:"ready,not ready,shutting down"`
 	Checks []Check `json:"checks" nullable:"false"`
+	// The others are of PostgreSQL.
+	Database   string   `json:"database,omitempty" doc:"The same for a primary and its standbys, and for no other database."`
+	Role       string   `json:"role,omitempty" enum:"primary,standby" doc:"A server that reads a standby takes no writes itself."`
+	LagSeconds *float64 `json:"lag_seconds,omitempty" doc:"How far a standby is behind its primary."`
 }
 
 // Check is one condition of readiness.

@@ -17,9 +17,15 @@ import (
 
 // Health is what the operations on the health of the server need.
 type Health struct {
-	Probes []Probe // asked by /readyz, all at once, each within two seconds
+	Probes  []Probe // asked by /readyz, all at once, each within two seconds
+	Replica Replica // nil for a database that has no standbys
 
 	api *serve.API
+}
+
+// Replica tells which database it is and which role it has, and how far a standby is behind its primary.
+type Replica interface {
+	Replica() (database, role string, lag time.Duration)
 }
 
 // Probe is one condition of readiness.
@@ -102,6 +108,13 @@ func (s Health) ready(ctx context.Context, _ *struct{}) (*readyOutput, error) {
 	}
 	asking.Wait()
 	out := &readyOutput{Status: http.StatusOK, Body: api.Readiness{Status: "ready", Checks: checks}}
+	if s.Replica != nil {
+		var lag time.Duration
+		if out.Body.Database, out.Body.Role, lag = s.Replica.Replica(); out.Body.Role == "standby" {
+			seconds := lag.Seconds()
+			out.Body.LagSeconds = &seconds
+		}
+	}
 	for _, c := range checks {
 		if c.Status == "failed" {
 			out.Status, out.Body.Status = http.StatusServiceUnavailable, "not ready"

@@ -18,7 +18,7 @@ projections/words projections/browse projections/erasure projections/embedding/l
  projections/knowledge projections/vectors projections/search projections/past projections/rebuild projections/quotas projections/review projections/contain projections
 projections/projectiontest projections/extraction projections/subscriptions projections/receipts
 http/api http/body http/egress http/document http/oidc http/client http/serve http/visible http/people http/keys
-http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http/receipts http/contain http http/servertest http/scim http/viking http/mcp
+http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http/receipts http/contain http/standby http http/servertest http/scim http/viking http/mcp
 http/console http/console/browsertest
 cmd/annals/terminal cmd/annals/backup cmd/annals/telemetry cmd/annals/serve cmd/annals/markdown cmd/annals/agents cmd/annals/foreign cmd/annals/knowledge cmd/annals/record cmd/annals/operate cmd/annals
 scripts/bench scripts/budget scripts/trace

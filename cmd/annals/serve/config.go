@@ -51,6 +51,7 @@ type Config struct {
 	Embedder
 	extracting      // part: extraction
 	forwarding      // part: nats
+	replicating     // part: standby
 	receiptSettings // part: receipts
 	tokens          // part: oidc
 	encryption

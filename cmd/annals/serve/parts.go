@@ -47,12 +47,13 @@ func parts() []joining {
 		{open: openPolicies},                                            // part: policies
 		{open: openWebhooks},                                            // part: webhooks
 		{open: openContain},                                             // part: contain
+		{open: openStandby, check: checkStandby},                        // part: standby
 		{open: openReviews},
 		{open: openRebuilds},
-		{open: openDocuments}, // part: documents
-		{open: openViking},    // part: viking
-		{open: openSCIM},      // part: scim
-		{open: openMCP},       // part: mcp
+		{open: openDocuments},                                                 // part: documents
+		{open: openViking},                                                    // part: viking
+		{open: openSCIM},                                                      // part: scim
+		{open: openMCP},                                                       // part: mcp
 		{open: openConsole, invites: Config.hasConsole, check: checkTraceURL}, // part: console
 	}
 }

@@ -24,7 +24,7 @@ import (
 // surface configures the API: the rooms of the core, and what the parts hand over.
 func (c *core) surface() annalshttp.Config {
 	directory, known := people.Directory{Log: c.log.Reader}, sessions.Sessions{Log: c.log, Followers: c.followers}
-	health := operate.Health{Probes: []operate.Probe{
+	health := operate.Health{Replica: offered[operate.Replica](c), Probes: []operate.Probe{
 		{Name: "database", Check: c.db.Answers},
 		{Name: "schema", Check: c.knowledge.Complete},
 	}}

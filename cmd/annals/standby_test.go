@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/annals-kb/annals/database/databasetest"
+)
+
+// caller calls one server.
+type caller struct {
+	t      *testing.T
+	server string
+}
+
+// calls returns the status, the body and the Annals-Position of an answer.
+func (c caller) calls(method, path, body string) (status int, said, position string) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	return answer.StatusCode, string(content), answer.Header.Get("Annals-Position")
+}
+
+// gets fails unless the answer has the status and the words.
+func (c caller) gets(wanted int, words, method, path, body string) (position string) {
+	c.t.Helper()
+	status, said, position := c.calls(method, path, body)
+	if status != wanted || !strings.Contains(said, words) {
+		c.t.Errorf("%s %s: got %d %s, want %d with %q", method, path, status, said, wanted, words)
+	}
+	return position
+}
+
+func (c caller) remembers(id string) (position string) {
+	c.t.Helper()
+	return c.gets(http.StatusCreated, id, http.MethodPost, "/v1/knowledge",
+		`{"id":"`+id+`","type":"strategy","content":"retry with jitter: `+id+`","scopes":["public"]}`)
+}
+
+func TestAServerReadsAStandbyAndForwardsItsWrites(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts two PostgreSQL servers and four of Annals")
+	}
+	pair, data := databasetest.NewPair(t), t.TempDir()
+	serves := func(database string, env ...string) caller {
+		t.Helper()
+		env = append(env, "DATABASE_URL="+database, "ANNALS_DATA="+data, "ANNALS_LISTEN=127.0.0.1:0")
+		return caller{t, startServer(t, data, env)}
+	}
+	primary := serves(pair.URL)
+	databasetest.Until(t, "the standby has the tables", func() bool {
+		return pair.Ask(pair.Second, "SELECT count(*) FROM projections WHERE name = 'past'") == "1"
+	})
+	alone := serves(pair.Second)
+	standby := serves(pair.Second, "ANNALS_PRIMARY_URL="+primary.server, "ANNALS_MAX_LAG=1s")
+	looping := serves(pair.Second, "ANNALS_PRIMARY_URL="+alone.server)
+
+	const item = `{"type":"strategy","content":"lost","scopes":["public"]}`
+	alone.gets(http.StatusServiceUnavailable, "ANNALS_PRIMARY_URL", http.MethodPost, "/v1/knowledge", item)
+	looping.gets(http.StatusServiceUnavailable, "reads a standby", http.MethodPost, "/v1/knowledge", item)
+
+	at := standby.remembers("forwarded")
+	alone.gets(http.StatusOK, "retry with jitter", http.MethodGet, "/v1/knowledge/forwarded?min_position="+at, "")
+	alone.gets(http.StatusOK, "knowledge.remembered", http.MethodGet, "/v1/knowledge/forwarded/history", "")
+	alone.gets(http.StatusOK, "forwarded", http.MethodGet, "/v1/knowledge/forwarded?as_of="+at, "")
+	alone.gets(http.StatusOK, "forwarded", http.MethodGet, "/v1/knowledge", "")
+	const question = `{"query":"retry","limit":3}`
+	alone.gets(http.StatusOK, "forwarded", http.MethodPost, "/v1/search?max_wait=25&min_position="+at, question)
+	alone.gets(http.StatusOK, "forwarded", http.MethodPost, "/v1/context", `{"stage":"query","query":"retry"}`)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`
+	alone.gets(http.StatusOK, "retry with jitter", http.MethodPost, "/mcp",
+		call+`"retrieve_memory","arguments":{"query":"retry"}}}`)
+	standby.gets(http.StatusOK, "by-mcp", http.MethodPost, "/mcp", call+
+		`"save_knowledge","arguments":{"id":"by-mcp","type":"strategy","content":"one","scopes":["public"]}}}`)
+	alone.gets(http.StatusOK, "forwarded", http.MethodGet, "/console/knowledge", "")
+	standby.gets(http.StatusOK, `"role":"standby"`, http.MethodGet, "/readyz", "")
+
+	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_pause()::text, '')")
+	at = standby.remembers("later")
+	standby.gets(http.StatusServiceUnavailable, "behind", http.MethodGet,
+		"/v1/knowledge/later?max_wait=1&min_position="+at, "")
+	databasetest.Until(t, "the server is not ready, since replay is paused", func() bool {
+		status, said, _ := standby.calls(http.MethodGet, "/readyz", "")
+		return status == http.StatusServiceUnavailable && strings.Contains(said, "replay is paused")
+	})
+	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_resume()::text, '')")
+	standby.gets(http.StatusOK, "later", http.MethodGet, "/v1/knowledge/later?max_wait=25&min_position="+at, "")
+
+	pair.KillPrimary()
+	standby.gets(http.StatusOK, "forwarded", http.MethodGet, "/v1/knowledge/forwarded", "")
+	pair.Promote()
+	databasetest.Until(t, "the server of the standby is that of the primary", func() bool {
+		var ready struct{ Role, Status string }
+		_, said, _ := alone.calls(http.MethodGet, "/readyz", "")
+		return json.Unmarshal([]byte(said), &ready) == nil && ready.Role == "primary" && ready.Status == "ready"
+	})
+	at = alone.remembers("promoted")
+	alone.gets(http.StatusOK, "promoted", http.MethodPost, "/v1/search?max_wait=25&min_position="+at,
+		`{"query":"retry with jitter: promoted"}`)
+	alone.gets(http.StatusOK, "later", http.MethodGet, "/v1/knowledge/later", "")
+}
