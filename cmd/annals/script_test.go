@@ -67,7 +67,7 @@ var alwaysBoth = []string{
 //	fresh                      lets DATABASE_URL name another empty database of the same engine
 //	keep NAME                  lets NAME be the key that was printed last, and NAME_PREFIX its prefix
 //	behind STATEMENT           changes the database behind everybody's back
-//	filled RELEASE             fills the database with that of an earlier release
+//	filled RELEASE             fills the database with that of an earlier release, or with receipts
 //	same RELEASE               the server must answer about it as that release did
 //	save                       saves the database, with the flag -fill
 //	statement STATEMENT        runs a statement on the database, which no server may be using
@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 		t.Fatalf("testdata/engines: %d scripts, %v", len(both), err)
 	}
 	if *fill != "" {
-		both = []string{"testdata/filled/fill.txtar"}
+		both = []string{fillScript(*fill)}
 	}
 	eachEngine(t, func(t *testing.T, engine database.Engine, newDatabase func(testing.TB) string) {
 		scripts := slices.DeleteFunc(slices.Clone(both), func(path string) bool {
