@@ -131,33 +131,39 @@ func (*Server) Refuse(w http.ResponseWriter, r *http.Request, status int, err er
 	write(w, c.status, envelope{Status: "error", Error: &f})
 }
 
-// removedKey is the key of a context that counts what scrubbing removed from the texts of a request, by class.
-type removedKey struct{}
+// outcome is what became of the texts of a request.
+type outcome struct {
+	removed  map[string]int // what scrubbing removed from them, by class
+	proposed bool           // an item waits for approval
+}
 
-// anonymous is a writer whose refusals do not name the item: callers know its URI, not its id. It counts what
-// scrubbing removed.
+// outcomeKey is the key of a context that has an outcome.
+type outcomeKey struct{}
+
+// anonymous is a writer whose refusals do not name the item: callers know its URI, not its id. It notes the outcome.
 type anonymous struct{ Writer }
 
 func (a anonymous) Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error) {
 	receipt, err := a.Writer.Submit(ctx, submission)
-	noteRemoved(ctx, receipt)
+	note(ctx, receipt)
 	return receipt, withoutID(err, submission)
 }
 
 func (a anonymous) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
 	results := a.Writer.SubmitAll(ctx, submissions)
 	for i := range results {
-		noteRemoved(ctx, results[i].Receipt)
+		note(ctx, results[i].Receipt)
 		results[i].Err = withoutID(results[i].Err, submissions[i])
 	}
 	return results
 }
 
-func noteRemoved(ctx context.Context, receipt domain.Receipt) {
-	if removed, counts := ctx.Value(removedKey{}).(map[string]int); counts {
+func note(ctx context.Context, receipt domain.Receipt) {
+	if of, noting := ctx.Value(outcomeKey{}).(*outcome); noting {
 		for class, n := range receipt.Redacted {
-			removed[class] += n
+			of.removed[class] += n
 		}
+		of.proposed = of.proposed || receipt.Outcome == domain.Proposed
 	}
 }
 

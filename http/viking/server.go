@@ -151,12 +151,15 @@ func (s *Server) route(pattern string, handle handler) {
 		q := &query{request: r, caller: callerOf(r)}
 		q.setReason(q.param("reason"))
 		result, err := any(nil), q.found.Err()
-		removed := map[string]int{}
+		of := &outcome{removed: map[string]int{}}
 		if err == nil {
-			result, err = handle(context.WithValue(r.Context(), removedKey{}, removed), q)
+			result, err = handle(context.WithValue(r.Context(), outcomeKey{}, of), q)
 		}
-		if len(removed) > 0 {
-			w.Header().Set("Annals-Redacted", domain.Redactions(removed))
+		if len(of.removed) > 0 {
+			w.Header().Set("Annals-Redacted", domain.Redactions(of.removed))
+		}
+		if of.proposed {
+			w.Header().Set("Annals-Outcome", domain.Proposed)
 		}
 		if bad := q.found.Err(); bad != nil {
 			err = bad
