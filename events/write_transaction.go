@@ -93,7 +93,7 @@ func isFatal(err error) bool {
 // append decides commands and records the results in one transaction. Without an error, every command has its result,
 // and the events are committed. With an error, nothing was recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
-	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.CommitTimeout)
+	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.timeLimit(commands))
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
@@ -122,6 +122,16 @@ func (l *Log) append(tenant string, commands []*command) error {
 		l.Watchers.appended.notify(tenant)
 	}
 	return nil
+}
+
+// timeLimit is the time limit of a transaction: see [Options.CommitTimeout].
+func (l *Log) timeLimit(commands []*command) time.Duration {
+	const each = 4 * time.Millisecond
+	limit := l.options.CommitTimeout
+	for _, c := range commands {
+		limit += time.Duration(len(c.Then)) * each
+	}
+	return limit
 }
 
 // errNotCommitted says that a transaction whose COMMIT was not answered was not committed.

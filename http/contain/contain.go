@@ -108,9 +108,12 @@ func tainting(c *serve.Call, in api.Tainted) (domain.Tainting, error) {
 }
 
 // patient is the context of an operation that may take longer than the time limit of requests: it reads the log, and
-// may write of a hundred thousand items.
-func patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Minute)
+// may write of a hundred thousand items. The answer may come that late, too.
+func patient(ctx context.Context, c *serve.Call) (context.Context, context.CancelFunc) {
+	const patience, answer = 10 * time.Minute, time.Minute
+	control := http.NewResponseController(c.Response)
+	_ = control.SetWriteDeadline(time.Now().Add(patience + answer)) // not every writer has deadlines
+	return context.WithTimeout(context.WithoutCancel(ctx), patience)
 }
 
 // mostShown limits the items of a sample.
@@ -123,7 +126,7 @@ func (s containments) preview(
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := patient(ctx)
+	ctx, cancel := patient(ctx, c)
 	defer cancel()
 	e, err := s.Containments.Preview(ctx, c.Principal, t)
 	if err != nil {
@@ -202,7 +205,7 @@ func (s containments) apply(
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := patient(ctx)
+	ctx, cancel := patient(ctx, c)
 	defer cancel()
 	e, err := s.Containments.Preview(ctx, c.Principal, t)
 	switch {
@@ -304,7 +307,7 @@ func (s containments) undo(
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := patient(ctx)
+	ctx, cancel := patient(ctx, c)
 	defer cancel()
 	first, then, err := s.Containments.Undo(ctx, c.Principal, found, body.Reason)
 	if err != nil {

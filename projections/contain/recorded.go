@@ -89,6 +89,10 @@ func (c *Containments) EachEffect(
 func (c *Containments) Undo(
 	ctx context.Context, by domain.Principal, r domain.RecordedContainment, reason string,
 ) (first domain.UndoContainment, then []domain.Command, err error) {
+	first = domain.UndoContainment{By: by, ID: r.ID, Reason: reason}
+	if !r.UndoneAt.IsZero() {
+		return first, nil, nil // it refuses that
+	}
 	err = c.EachEffect(ctx, by.Tenant, r, func(e domain.Event) bool {
 		id, _ := domain.ItemOf(e.Stream)
 		target := domain.Target{By: by, ID: id}
@@ -107,7 +111,7 @@ func (c *Containments) Undo(
 	if err == nil {
 		err = c.place(ctx, by.Tenant, then)
 	}
-	return domain.UndoContainment{By: by, ID: r.ID, Reason: reason}, then, err
+	return first, then, err
 }
 
 // place notes the URIs of items that are readmitted, so that a decision on many of them looks none up.

@@ -40,7 +40,11 @@ type containCommand struct {
 	Undo    string   `xor:"what" placeholder:"CONTAINMENT"`
 }
 
+// patience is how long a server may take to contain or readmit a hundred thousand items.
+const patience = 10 * time.Minute
+
 func (r *containCommand) Run(ctx context.Context, c *terminal.Console) error {
+	r.Timeout = max(r.Timeout, patience)
 	if r.Undo != "" {
 		if len(r.IDs) > 0 || r.Actor+r.Source+r.Session+r.Since != "" {
 			return terminal.Wrong("as in annals contain --undo ID", "--undo undoes all of one containment")
