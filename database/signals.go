@@ -12,9 +12,9 @@ import (
 const signals = "annals"
 
 // Signal sends a message of less than 8,000 bytes to all processes that share the database. It may be lost, so nothing
-// may depend on it. SQLite has one process, and no signals.
+// may depend on it. There are no signals on SQLite, which has one process, and on a standby.
 func (db *DB) Signal(ctx context.Context, message string) error {
-	if db.Engine != Postgres {
+	if db.Engine != Postgres || db.standby {
 		return nil
 	}
 	_, err := db.writers.ExecContext(ctx, "SELECT pg_notify(?, ?)", signals, message)
@@ -25,9 +25,9 @@ func (db *DB) Signal(ctx context.Context, message string) error {
 }
 
 // Signals passes on the messages of [DB.Signal] until ctx ends. It has a connection of its own, which it opens again
-// when it is lost. A standby has no signals.
+// when it is lost.
 func (db *DB) Signals(ctx context.Context, each func(message string)) {
-	if db.Engine != Postgres {
+	if db.Engine != Postgres || db.standby {
 		return
 	}
 	const soonest, latest, alive = time.Second, time.Minute, time.Minute
