@@ -28,6 +28,7 @@ paths() {
 		http/servertest/prover.go http/viking/proof_test.go http/console/proof_*test.go ;;
 	receipts) echo projections/receipts http/receipts http/api/receipt.go cmd/annals/serve/receipts.go cmd/annals/record/receipt.go \
 		cmd/annals/record/evidence.go http/console/receipts*.go http/console/views/receipt*.html http/console/assets/receipt_page.js \
+		http/console/incident_test.go \
 		cmd/annals/testdata/engines/receipts.txtar ;;
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
@@ -36,6 +37,7 @@ paths() {
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
 	contain) echo projections/contain http/contain cmd/annals/serve/contain.go cmd/annals/operate/contain.go \
+		http/console/contain*.go http/console/views/contain*.html http/console/incident_test.go \
 		cmd/annals/testdata/engines/contain.txtar ;;
 	documents) echo http/document cmd/annals/serve/documents.go http/viking/document_test.go ;;
 	*) echo "without.sh: there is no part $1" >&2; return 2 ;;

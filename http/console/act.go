@@ -123,6 +123,7 @@ func allActs() []act {
 			Name: "forget", Label: "Forget", Explain: "It leaves all answers. Its history stays, and it can be restored.",
 			Done: "It is forgotten.", Danger: true, Fields: reason, Method: http.MethodDelete, Key: "d", Right: changers,
 		},
+		{Name: "contain", Label: "Contain", Danger: true, Right: keepers}, // part: contain
 		{ // with a page of its own
 			Name: "erase", Label: "Erase", Done: "It is erased.", Danger: true, Right: erasers,
 			Explain: "What people wrote about it is destroyed for good. Nothing brings it back.",

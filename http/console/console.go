@@ -125,6 +125,12 @@ func pages() map[string]route {
 		"GET " + Root + "receipts/{id}":     {"receipt", showReceipt},     // part: receipts
 		"GET " + Root + "health":            {"health", readHealth},
 
+		"GET " + Root + "containments":       {"containments", listContainments}, // part: contain
+		"POST " + Root + "containments":      {"contain", contain},               // part: contain
+		"GET " + Root + "containments/{id}":  {"containment", showContainment},   // part: contain
+		"POST " + Root + "containments/{id}": {"containment", doContainment},     // part: contain
+		"GET " + Root + "k/{id}/act/contain": {"contain", askContain},            // part: contain
+
 		"GET " + Root + "knowledge/acts":  {"many", askMany},
 		"POST " + Root + "knowledge/acts": {"many", doMany},
 

@@ -73,9 +73,11 @@ func texts(t *testing.T) []string {
 		{Fields: resourceFields()},
 		{Fields: memberFields()},
 		{Fields: policyFields()},
+		{Fields: containFields()}, // part: contain
 		{Fields: subscriptionFields()},
 		{Fields: orderFields()},
 	}
+	forms = append(forms, containActs()...) // part: contain
 	for _, a := range slices.Concat(allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(), formsDone(), forms) {
 		all = append(all, a.Label, a.Explain, a.Done)
 		for _, f := range a.Fields {

@@ -164,6 +164,7 @@ func (p *page) Done() string {
 	}
 	p.setDone("")
 	for _, one := range slices.Concat(
+		containActs(), // part: contain
 		allActs(), keyActs(), operations(), resourceActs(), peopleActs(), pairActs(), policyActs(), subscriptionActs(),
 		formsDone(),
 	) {
@@ -181,6 +182,7 @@ func formsDone() []act {
 		{Name: "accept", Done: "It is accepted. Its readers see it from now on."},
 		{Name: "decline", Done: "It is declined."},
 		{Name: "remember", Done: "It is remembered."},
+		{Name: "proposed", Done: "It is proposed: others see it when a steward of its scope accepts it."},
 		{Name: "erasure", Done: "The erasure is ordered."},
 		{Name: "extract", Done: "The failed extractions are tried again."},
 	}

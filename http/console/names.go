@@ -94,7 +94,7 @@ func (p *page) named(text []byte) []byte {
 func (p *page) ask(out any, names map[string]string, parameter string, path ...string) {
 	query := url.Values{"limit": {"100"}}
 	if parameter == "id" {
-		query["status"] = []string{"active", "superseded"}
+		query["status"] = []string{"active", "superseded", "quarantined", "proposed"} // as far as the reader sees them
 	}
 	for name := range names {
 		query.Add(parameter, name)

@@ -146,6 +146,12 @@ func keeps(p *page, group string) bool {
 		(p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
 }
 
+// Keeps tells whether the reader administers the tenant or maintains any group.
+func (p *page) Keeps() bool {
+	return p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups,
+		func(g api.Membership) bool { return g.Through == "" && g.Role == "maintainer" })
+}
+
 // fits tells whether an act makes sense for a member and has a button.
 func (d *person) fits(a act) bool {
 	return a.Name == "rename" || a.Name == "deactivate" && d.Active || a.Name == "reactivate" && !d.Active ||

@@ -11,7 +11,10 @@ import (
 type receiptsPage struct {
 	Refused  *problem
 	Fields   []receiptField
+	More     []receiptField // that are folded
+	Open     bool           // one of them is set
 	Kind     string
+	Item     string
 	Receipts []api.Receipt
 	Next     string
 	Evidence string // the address of evidence for the same filters; empty without filters, or for who may not have it
@@ -22,19 +25,25 @@ type receiptField struct{ Name, Label, Value string }
 
 // listReceipts lists who was told what, the newest first.
 func listReceipts(p *page) (any, error) {
-	data := &receiptsPage{Kind: p.param("kind")}
+	data := &receiptsPage{Kind: p.param("kind"), Item: p.param("item")}
 	names := []string{"kind"}
-	for _, field := range [][2]string{
+	for i, field := range [][2]string{
 		{"agent", "Who"},
 		{"item", "Item"},
 		{"trace_id", "Trace"},
 		{"session", "Session"},
 		{"host", "Host"},
+		{"containment", "Containment"},
 		{"since", "From"},
 		{"until", "Until"},
 	} {
 		names = append(names, field[0])
-		data.Fields = append(data.Fields, receiptField{field[0], field[1], p.param(field[0])})
+		one := receiptField{field[0], field[1], p.param(field[0])}
+		if i < 2 {
+			data.Fields = append(data.Fields, one)
+		} else {
+			data.More, data.Open = append(data.More, one), data.Open || one.Value != ""
+		}
 	}
 	query := p.params(names...)
 	if len(query) > 0 && (p.Administers() || p.Caller.Role == "auditor") {
@@ -49,6 +58,21 @@ func listReceipts(p *page) (any, error) {
 		return nil, answer(p, "receipts", data, data.Refused.Status)
 	}
 	return data, err
+}
+
+// Asked says in words what was asked without a question.
+func (receiptsPage) Asked(route string) string {
+	switch route {
+	case "GET /v1/knowledge/:id":
+		return "an item by itself"
+	case "GET /v1/knowledge":
+		return "a list of items"
+	case "GET /v1/reviews":
+		return "what waits for a review"
+	case "GET /v1/events":
+		return "events as they happen"
+	}
+	return route
 }
 
 // receiptPage is an answer as it was given.

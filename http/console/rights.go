@@ -18,6 +18,7 @@ const (
 	changers              // its owner and who acts for it
 	stewards              // changers, maintainers of a group that it is meant for, and the verifier of its policy
 	erasers               // its owner in person, and admins
+	keepers               // maintainers of a group that it is meant for, and admins
 	admins
 )
 
@@ -63,6 +64,8 @@ func (a act) fits(p *page, is state) bool {
 		sense = a.Name != "restore"
 	case "superseded":
 		sense = true
+	case "quarantined":
+		sense = slices.Contains([]string{"supersede", "erase"}, a.Name)
 	case "deleted":
 		sense = slices.Contains([]string{"restore", "hold", "release", "erase"}, a.Name)
 	}
@@ -102,6 +105,8 @@ func may(p *page, right right, is state) bool {
 	case stewards:
 		return may(p, changers, is) || slices.ContainsFunc(is.Scopes, func(s string) bool { return keeps(p, s) }) ||
 			verifies(p, is)
+	case keepers:
+		return inPerson && (p.Administers() || slices.ContainsFunc(is.Scopes, func(s string) bool { return keeps(p, s) }))
 	case erasers:
 		return inPerson && (is.Owner == "" || is.Owner == c.Subject || p.Administers())
 	case admins:

@@ -8,12 +8,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
@@ -36,7 +39,8 @@ type Page struct {
 	mu       sync.Mutex // guards what the browser's events write
 	problems []string
 	answers  map[network.RequestID]bool
-	visits   string // another website that the page may go to
+	loaded   chan string // the names of files that were downloaded
+	visits   string      // another website that the page may go to
 }
 
 // Visits allows the page to go to another website, a scheme and a host. Without it a request to another host is a
@@ -51,7 +55,7 @@ func (p *Page) Visits(website string) {
 // reports its problems and closes.
 func Open(t testing.TB, address string) *Page {
 	t.Helper()
-	p := &Page{t: t, address: address, answers: map[network.RequestID]bool{}}
+	p := &Page{t: t, address: address, answers: map[network.RequestID]bool{}, loaded: make(chan string, 1)}
 	tab, closeTab := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
 	p.tab = tab
 	t.Cleanup(closeTab)
@@ -75,6 +79,31 @@ func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.WaitFor(selector)
 	run(p, "click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// Download clicks the first visible element, and returns the file that the browser downloads.
+func (p *Page) Download(selector string) []byte {
+	p.t.Helper()
+	folder := p.t.TempDir()
+	run(p, "allow downloads", chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, protocol.SetDownloadBehavior, protocol.SetDownloadBehaviorParams{
+			Behavior: protocol.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: folder, EventsEnabled: new(true),
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
+		})
+		return err
+	}))
+	p.Click(selector)
+	select {
+	case name := <-p.loaded:
+		file, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return file
+	case <-time.After(patience):
+		p.t.Fatalf("%s downloads nothing", selector)
+	}
+	return nil
 }
 
 // Type types text into a visible field, after what is there.
@@ -211,6 +240,10 @@ func (p *Page) hear(event any) {
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError && !p.answers[e.Entry.NetworkRequestID] {
 			p.problems = append(p.problems, fmt.Sprintf("%s error: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *protocol.EventDownloadProgress:
+		if e.State == protocol.DownloadProgressStateCompleted {
+			p.loaded <- e.GUID
 		}
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "assert" {
