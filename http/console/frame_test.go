@@ -87,6 +87,9 @@ func texts(t *testing.T) []string {
 			}
 		}
 	}
+	for _, c := range classes() {
+		all = append(all, c.Label)
+	}
 	for _, k := range memberKinds() {
 		all = append(all, k.Label)
 	}

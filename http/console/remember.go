@@ -111,7 +111,11 @@ func remember(p *page) (any, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return goBack(p, "remember", cmp.Or(data.Back, "k/"+url.PathEscape(made.ID)))
+	done := "remember"
+	if made.Status == "proposed" {
+		done = "proposed"
+	}
+	return goBack(p, done, cmp.Or(data.Back, "k/"+url.PathEscape(made.ID)))
 }
 
 // warn shows the form again, with the items that the new one for these scopes resembles.

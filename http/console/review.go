@@ -29,6 +29,7 @@ type review struct {
 	Sides   []sided        // the items of a proposal
 	Merges  bool           // the reader may merge them
 	Closes  bool           // the reader may close the proposal
+	Judges  bool           // the reader may accept or decline what waits for approval
 	Changes string         // the id of the item that the reader may give a merged text; empty if there is none
 	Content string         // the merged text
 	Reason  string         // that was typed
@@ -80,7 +81,8 @@ func reviewOf(p *page) (*review, error) {
 	v.Reason, v.Content = p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
 	v.Sides = sidesOf(v.Current)
 	if p.MayWrite() {
-		v.acts = actsFor(p, stateOf(p, *v.Current.Item))
+		is := stateOf(p, *v.Current.Item)
+		v.acts, v.Judges = actsFor(p, is), may(p, keepers, is)
 	}
 	if p.MayWrite() && v.Current.Pair != nil {
 		v.permit(p)

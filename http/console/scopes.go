@@ -72,17 +72,52 @@ func showScopes(p *page) (any, error) {
 	return &data, nil
 }
 
-// policies is the page of the verification policies, with the form that sets one.
+// policies is the page of the policies, with the form that sets one.
 type policies struct {
 	form
-	Items []api.VerificationPolicy
+	Items   []api.VerificationPolicy
+	Classes []class
+	Changes bool // the form began with a policy that there is
+}
+
+// class is a class of writers, whose items a policy lets wait for approval.
+type class struct {
+	Name, Label string
+	Chosen      bool
+}
+
+func classes() []class {
+	return []class{
+		{Name: "agent", Label: "Agents"},
+		{Name: "personal_agent", Label: "Agents that act for a person"},
+		{Name: "person", Label: "People"},
+		{Name: "import", Label: "Imports"},
+		{Name: "outside", Label: "Texts from outside, such as web pages"},
+	}
+}
+
+// Label is the words for a class.
+func (policies) Label(name string) string {
+	for _, c := range classes() {
+		if c.Name == name {
+			return c.Label
+		}
+	}
+	return name
+}
+
+// choose chooses classes.
+func (d *policies) choose(names []string) {
+	for i, c := range d.Classes {
+		d.Classes[i].Chosen = slices.Contains(names, c.Name)
+	}
 }
 
 func policyFields() []field {
 	return []field{
 		{Name: "scope", Label: "Scope, or all", Required: true, Kinds: anyone},
 		{Name: "type", Label: "Type", Values: append([]string{""}, policyTypes()...)},
-		{Name: "every_days", Label: "Verify every so many days", Required: true},
+		{Name: "every_days", Label: "Verify every so many days; never if empty"},
 		{Name: "verifier", Label: "By whom; by anyone who may if empty", Kinds: anyone},
 	}
 }
@@ -94,14 +129,33 @@ func policyTypes() []string {
 // policyActs name what the page has done.
 func policyActs() []act {
 	return []act{
-		{Name: "policy", Done: "The verification policy is set."},
-		{Name: "nopolicy", Done: "The verification policy is removed."},
+		{Name: "policy", Done: "The policy is set."},
+		{Name: "nopolicy", Done: "The policy is removed."},
 	}
 }
 
+// newPolicies is the page with what was sent.
+func newPolicies(p *page) *policies {
+	data := &policies{form: *newForm(p, policyFields()), Classes: classes(), Changes: p.r.PostFormValue("changes") != ""}
+	data.choose(p.r.PostForm["approve"])
+	return data
+}
+
+// showPolicies shows the policies, with the form of the one that the address names.
 func showPolicies(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields())}
-	return data, data.read(p)
+	data := newPolicies(p)
+	err := data.read(p)
+	for _, one := range data.Items {
+		if p.param("scope") == one.Scope && p.param("type") == one.Type {
+			data.Changes = true
+			data.choose(one.Approve)
+			data.Values = map[string]string{"scope": one.Scope, "type": one.Type, "verifier": one.Verifier}
+			if one.EveryDays > 0 {
+				data.Values["every_days"] = strconv.Itoa(one.EveryDays)
+			}
+		}
+	}
+	return data, err
 }
 
 func (d *policies) read(p *page) (err error) {
@@ -111,7 +165,7 @@ func (d *policies) read(p *page) (err error) {
 
 // changePolicy sets or removes a policy.
 func changePolicy(p *page) (any, error) {
-	data := &policies{form: *newForm(p, policyFields())}
+	data := newPolicies(p)
 	request := client.Request{
 		Method: http.MethodPut, Path: []string{"v1", "verification", data.text("scope")}, Query: url.Values{},
 	}
@@ -122,11 +176,14 @@ func changePolicy(p *page) (any, error) {
 	if p.r.PostFormValue("step") == "remove" {
 		request.Method, done = http.MethodDelete, policyActs()[1]
 	} else {
-		body := map[string]any{"every_days": data.text("every_days")}
+		body := map[string]any{}
+		data.put(body, false, "every_days", "verifier")
 		if days, err := strconv.Atoi(data.text("every_days")); err == nil {
 			body["every_days"] = days
 		}
-		data.put(body, false, "verifier")
+		if names := p.r.PostForm["approve"]; data.Changes || names != nil {
+			body["approve"] = append([]string{}, names...)
+		}
 		request.Body = body
 	}
 	p.note(request)
