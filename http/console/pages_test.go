@@ -61,6 +61,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	pages := slices.Clone(allPages)
 	pages = append(pages, "/console/subscriptions/"+w.follow())                                                              // part: webhooks
 	pages = append(pages, "/console/receipts", "/console/receipts?since=never", "/console/receipts/"+w.told()+"?today=true") // part: receipts
+	pages = append(pages, "/console/containments", "/console/k/staging/act/contain", "/console/containments/"+w.contained()) // part: contain
 	p := browsertest.Open(t, w.url)
 	for _, look := range []struct {
 		language string
