@@ -64,6 +64,8 @@ func (a act) fits(p *page, is state) bool {
 		sense = a.Name != "restore"
 	case "superseded":
 		sense = true
+	case "proposed":
+		sense = slices.Contains([]string{"revise", "forget"}, a.Name)
 	case "quarantined":
 		sense = slices.Contains([]string{"supersede", "erase"}, a.Name)
 	case "deleted":
