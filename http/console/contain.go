@@ -60,7 +60,11 @@ func askContain(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, errPast
 	}
-	data := &containing{Begins: api.Tainted{Items: []string{p.r.PathValue("id")}}}
+	var k api.Knowledge // who may not see it learns nothing else
+	if err := p.get(&k, nil, "v1", "knowledge", p.r.PathValue("id")); err != nil {
+		return nil, err
+	}
+	data := &containing{Begins: api.Tainted{Items: []string{k.ID}}}
 	return data, data.preview(p)
 }
 
