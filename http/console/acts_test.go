@@ -204,10 +204,10 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 		maintainer, _ := w.given("user:mia")
 		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:zoe", Scopes: []string{"user:zoe", "user:bob", "team:pay"}})
 		for key, want := range map[string]string{
-			maintainer: "helpful harmful stale confirm supersede",
+			maintainer: "helpful harmful stale confirm supersede contain",
 			mia:        "helpful revise harmful stale confirm supersede rescope handover forget erase",
 			bob:        "helpful harmful stale",
-			rootKey:    "helpful revise harmful stale confirm supersede rescope handover hold forget erase",
+			rootKey:    "helpful revise harmful stale confirm supersede rescope handover hold forget contain erase",
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)

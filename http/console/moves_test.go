@@ -34,7 +34,7 @@ func TestTheNavigationOpensTheGroupOfThePage(t *testing.T) {
 			{"/console/k/staging", "Knowledge", "", "Scopes|Subscriptions|Resources|Sessions"},
 			{"/console/sessions", "Knowledge", "Sessions", "Scopes|Subscriptions|Resources|Sessions"},
 			{"/console/scopes/digest", "Knowledge|Scopes", "", "Scopes|Subscriptions|Resources|Sessions"},
-			{"/console/proof", "Log & proof", "Proof", "Receipts|Proof|Reports"},
+			{"/console/proof", "Log & proof", "Proof", "Receipts|Containments|Proof|Reports"},
 			{"/console/health", "Run", "Health", "Health|Projections|Access|Privacy|Settings"},
 			{"/console/people/import", "People", "", ""},
 		} {
