@@ -121,6 +121,9 @@ func CheckComplete(ctx context.Context, db *DB) error {
 	if err != nil {
 		return err
 	}
+	if have > want {
+		return outdatedError{int64(have), int64(want)}
+	}
 	if have < want {
 		return fmt.Errorf("the database has schema %d, and this annals needs %d: run annals migrate", have, want)
 	}

@@ -26,6 +26,7 @@ type DB struct {
 	// InstanceID identifies this open database by host, process and a random part. It is unique.
 	InstanceID string
 
+	newest       int64 // version of the schema that this program knows
 	writers      *bun.DB
 	connector    *connector              // PostgreSQL's
 	writeLock    writeLock               // SQLite: guards the single writing connection
@@ -66,7 +67,11 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.log, db.InstanceID = log, newInstanceID()
+	newest, err := newestMigration(db.Engine)
+	if err != nil {
+		return nil, errors.Join(err, db.closeAll())
+	}
+	db.log, db.InstanceID, db.newest = log, newInstanceID(), int64(newest)
 	db.checkpointer.start()
 	db.close = sync.OnceValue(db.closeAll)
 	return db, nil

@@ -47,6 +47,9 @@ var (
 	ErrOwned = errors.New("database file in use")
 	// ErrNewerSchema says that a newer version of the program migrated this database.
 	ErrNewerSchema = errors.New("newer schema")
+	// ErrOutdated says that a newer version of the program migrated the database while this one had it open. Nothing
+	// was written. It matches [ErrUnavailable].
+	ErrOutdated = fmt.Errorf("%w: newer schema", ErrUnavailable)
 	// ErrDirtySchema says that a migration was interrupted at an unknown point.
 	ErrDirtySchema = errors.New("dirty schema")
 )

@@ -44,6 +44,42 @@ func Schema(ctx context.Context, db *DB) (have, want uint, err error) {
 	return have, want, nil
 }
 
+// SchemaColumn is an expression for the version of the schema, for a statement that is sent anyway. See [DB.Knows].
+const SchemaColumn = `(SELECT max(version) FROM schema_migrations)`
+
+// Knows returns an error that matches [ErrOutdated] if the version of the schema is later than this program knows.
+// The version is invalid while another process writes it.
+func (db *DB) Knows(version sql.NullInt64) error {
+	if version.Valid && version.Int64 > db.newest {
+		return outdatedError{version.Int64, db.newest}
+	}
+	return nil
+}
+
+// UnlessOutdated is a condition of statements that a program must not carry out when it is outdated.
+func (db *DB) UnlessOutdated() string {
+	return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM schema_migrations WHERE version > %d)", db.newest)
+}
+
+// Outdated reads the version of the schema, and returns an error that matches [ErrOutdated] if a newer release has
+// migrated the database since it was opened.
+func (db *DB) Outdated(ctx context.Context) error {
+	var version sql.NullInt64
+	if err := db.QueryRowContext(ctx, "SELECT "+SchemaColumn).Scan(&version); err != nil {
+		return Classify(ctx, fmt.Errorf("read schema version: %w", err))
+	}
+	return db.Knows(version)
+}
+
+type outdatedError struct{ have, knows int64 }
+
+func (e outdatedError) Unwrap() error { return ErrOutdated }
+
+func (e outdatedError) Error() string {
+	return fmt.Sprintf("a newer release has migrated this database: stop this server, and start that release "+
+		"(the database has schema %d, this annals knows %d)", e.have, e.knows)
+}
+
 // newestMigration is the number of the last migration.
 func newestMigration(engine Engine) (uint, error) {
 	names, err := fs.Glob(migrations.Files, engine.String()+"/*.up.sql")

@@ -182,6 +182,12 @@ func Replaced() *Refusal {
 		WithFix("try again in a moment; annals doctor says what stays missing")
 }
 
+// Outdated is the refusal after a newer release has migrated the database.
+func Outdated() *Refusal {
+	return Refuse(ErrUnavailable, "a newer release has migrated the database, and this server is of an earlier one").
+		WithFix("try again: a server of the newer release answers")
+}
+
 // Gone is the refusal for a deleted or erased item; nil if the item is alive.
 func Gone(k *Knowledge) error {
 	switch k.Status {

@@ -91,12 +91,15 @@ func (b *batch) write(ctx context.Context, tx bun.IDB) (err error) {
 	return nil
 }
 
-// holds notes that the lock is held.
-func (b *batch) holds(*sql.Rows) error {
+// holds notes that the lock is held. rows is nil on SQLite, whose file no other process can migrate.
+func (b *batch) holds(rows *sql.Rows) error {
 	for _, end := range b.locked {
 		end()
 	}
-	return nil
+	if rows == nil {
+		return nil
+	}
+	return b.log.locked(rows)
 }
 
 // readings take the tenant's lock and then read the head and earlier requests.

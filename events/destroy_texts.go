@@ -126,6 +126,8 @@ func ShareTexts(ctx context.Context, tx bun.IDB, tenant string) (mark int64, err
 	return mark, nil
 }
 
+func ignore(*sql.Rows) error { return nil }
+
 // SharedTexts is [ShareTexts] as a batch, to send with other queries; it sets mark.
 func SharedTexts(tx bun.IDB, tenant string, mark *int64) database.Batch {
 	readings := make(database.Batch, 0, 2)

@@ -52,6 +52,9 @@ func passing(err error) error {
 	if errors.Is(err, database.ErrReadOnly) {
 		return fmt.Errorf("%w: %w", domain.ReadOnly("recorded"), err)
 	}
+	if errors.Is(err, database.ErrOutdated) {
+		return fmt.Errorf("%w: %w", domain.Outdated(), err)
+	}
 	if errors.Is(err, database.ErrTableMissing) {
 		return fmt.Errorf("%w: %w", domain.Replaced(), err)
 	}

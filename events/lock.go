@@ -41,16 +41,25 @@ const headQuery = `
 //
 // A process that stops with the lock would block all other servers. PostgreSQL therefore ends the transaction if the
 // process sends nothing for lockPatience, or takes no answer.
+//
+// The last column is the version of the schema, for [Log.locked].
 func lockQuery(tenant string) (query string, args []any) {
 	hash := fnv.New32a()
 	hash.Write([]byte(tenant))
 	return `SELECT set_config('idle_in_transaction_session_timeout', ?0, true), set_config('tcp_user_timeout', ?0, true),
-		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1)`, []any{lockPatience.String(), int32(hash.Sum32())}
+		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1), ` + database.SchemaColumn, []any{lockPatience.String(), int32(hash.Sum32())}
 }
 
 const lockPatience = 5 * time.Second
 
-func ignore(*sql.Rows) error { return nil }
+// locked refuses to go on with the lock if a newer release has migrated the database.
+func (l *Log) locked(rows *sql.Rows) error {
+	var version sql.NullInt64
+	if err := rows.Scan(new(any), new(any), new(any), &version); err != nil {
+		return err
+	}
+	return l.db.Knows(version)
+}
 
 // LockTenant blocks appends to a tenant's log until the transaction ends, for background work that must not overlap
 // with one.
@@ -59,5 +68,5 @@ func (l *Log) LockTenant(ctx context.Context, tx bun.IDB, tenant string) error {
 		return nil // the single writer is the lock
 	}
 	query, args := lockQuery(tenant)
-	return database.ForEach(ctx, tx, ignore, query, args...)
+	return database.ForEach(ctx, tx, l.locked, query, args...)
 }

@@ -253,7 +253,7 @@ func (b *bulk) commit(batch []body.Record) []api.BulkAnswer {
 			place := places[i]
 			if result.Err != nil {
 				id, _ := domain.ItemOf(submissions[i].Command.Stream())
-				answers[place] = b.failed(id, b.answered+place+1, serve.ContextError(ctx, result.Err))
+				answers[place] = b.failed(id, b.answered+place+1, b.server.api.Reason(ctx, result.Err))
 				continue
 			}
 			k := result.Receipt.Knowledge

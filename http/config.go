@@ -43,6 +43,8 @@ type Config struct {
 	// Confine limits the statements of a context to the rows of one tenant; an empty name to those of none. Nil if
 	// the database does not separate tenants.
 	Confine func(ctx context.Context, tenant string) context.Context
+	// Outdated refuses if a newer release has migrated the database. Nil if none can.
+	Outdated func(ctx context.Context) error
 	// Mounts are surfaces of other packages.
 	Mounts []Mount
 	// Home is the path to which / redirects browsers. Default: /docs.

@@ -80,7 +80,7 @@ func (s *Server) mounted(c *serve.Call, w *echo.Response, m Mount, public bool) 
 		var done func()
 		r, done = s.lendRequest(c, m, r)
 		defer done()
-		err = serve.ContextError(r.Context(), m.Handler(w, r))
+		err = s.api.Reason(r.Context(), m.Handler(w, r))
 		_, c.Route, _ = strings.Cut(r.Pattern, " ")
 	}
 	c.Err = err

@@ -96,11 +96,7 @@ func (l *Followers) holdCheckpoint(ctx context.Context, tx bun.IDB, projection s
 	lock := ""
 	if l.db.Engine == database.Postgres {
 		lock = "FOR UPDATE OF c"
-		if page.followed {
-			readings = append(readings, database.Query{Each: func(*sql.Rows) error { return nil }, SQL: fmt.Sprintf(
-				`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('synchronous_commit', 'off', true)`,
-				max(1, l.options.Lease.Milliseconds()))})
-		}
+		readings = append(readings, l.pageSettings(page.followed))
 	}
 	var mark int64
 	if page.erasures != nil {
@@ -118,6 +114,24 @@ func (l *Followers) holdCheckpoint(ctx context.Context, tx bun.IDB, projection s
 		return errMoved // a text of the page may have been erased
 	}
 	return nil
+}
+
+// pageSettings is the query that sets up the transaction of a page, and refuses to go on if a newer release has
+// migrated the database. Of SQLite's file, no other process can do that.
+func (l *Followers) pageSettings(followed bool) database.Query {
+	settings, set := "", []any{}
+	if followed {
+		settings = fmt.Sprintf(`set_config('idle_in_transaction_session_timeout', '%d', true),
+			set_config('synchronous_commit', 'off', true), `, max(1, l.options.Lease.Milliseconds()))
+		set = []any{new(any), new(any)}
+	}
+	return database.Query{SQL: "SELECT " + settings + database.SchemaColumn, Each: func(rows *sql.Rows) error {
+		var version sql.NullInt64
+		if err := rows.Scan(append(set, &version)...); err != nil {
+			return err
+		}
+		return l.db.Knows(version)
+	}}
 }
 
 // moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning.

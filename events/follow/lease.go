@@ -63,13 +63,15 @@ func (l *Followers) Lease(ctx context.Context, projection string) (Lease, error)
 	return found, nil
 }
 
-// takeLease acquires an expired lease. held is false if another process has the lease.
+// takeLease acquires an expired lease. held is false if another process has the lease, or if a newer release has
+// migrated the database.
 func (l *Followers) takeLease(ctx context.Context, projection string) (taken lease, held bool, err error) {
 	taken = lease{followers: l, projection: projection, until: time.Now().Add(l.options.Lease)}
 	now, later := l.clock()
 	changed, err := l.db.TransactOne(ctx, `
 		INSERT INTO leases AS l (projection, holder, expires_at)
-		VALUES (?, ?, `+later+`)
+		SELECT ?, ?, `+later+`
+		WHERE `+l.db.UnlessOutdated()+`
 		ON CONFLICT (projection) DO UPDATE
 		SET holder = excluded.holder, expires_at = `+later+`
 		WHERE l.expires_at <= `+now+` OR ? AND l.holder <> excluded.holder`,
@@ -80,11 +82,12 @@ func (l *Followers) takeLease(ctx context.Context, projection string) (taken lea
 	return taken, changed > 0, nil
 }
 
-// renew extends the lease from now. The error is errLeaseLost if another process has it.
+// renew extends the lease from now. The error is errLeaseLost if another process has it, or if a newer release has
+// migrated the database.
 func (l *lease) renew(ctx context.Context) error {
 	until := time.Now().Add(l.followers.options.Lease)
 	_, later := l.followers.clock()
-	err := l.update(ctx, later, l.followers.options.Lease.Seconds())
+	err := l.update(ctx, later, l.followers.db.UnlessOutdated(), l.followers.options.Lease.Seconds())
 	if err == nil {
 		l.until = until
 	}
@@ -94,14 +97,14 @@ func (l *lease) renew(ctx context.Context) error {
 // release lets another process acquire the lease at once.
 func (l *lease) release(ctx context.Context) error {
 	now, _ := l.followers.clock()
-	return l.update(ctx, now)
+	return l.update(ctx, now, "TRUE")
 }
 
-func (l *lease) update(ctx context.Context, expires string, args ...any) error {
+func (l *lease) update(ctx context.Context, expires, condition string, args ...any) error {
 	changed, err := l.followers.db.TransactOne(ctx, `
 		UPDATE leases
 		SET expires_at = `+expires+`
-		WHERE projection = ? AND holder = ?`, append(args, l.projection, l.followers.db.InstanceID)...)
+		WHERE projection = ? AND holder = ? AND `+condition, append(args, l.projection, l.followers.db.InstanceID)...)
 	if err == nil && changed == 0 {
 		err = errLeaseLost
 	}

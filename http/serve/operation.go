@@ -34,7 +34,9 @@ type API struct {
 	// Authenticate identifies the caller of a request. The error is a refusal for the caller.
 	Authenticate func(*http.Request) (domain.Principal, error)
 	// Confine limits the statements of a context to the rows of one tenant.
-	Confine   func(ctx context.Context, tenant string) context.Context
+	Confine func(ctx context.Context, tenant string) context.Context
+	// Outdated refuses if a newer release has migrated the database. Nil if none can.
+	Outdated  func(ctx context.Context) error
 	Closing   func() bool   // tells whether shutdown has begun
 	Heartbeat time.Duration // how often a stream sends a sign of life while there are no events
 	Policy    func() domain.ConfidencePolicy
@@ -111,7 +113,7 @@ func Handle[I, O any](a *API, op huma.Operation, do Operation[I, O]) {
 				return out, nil
 			}
 		}
-		c.Err = ContextError(ctx, err)
+		c.Err = a.Reason(ctx, err)
 		return nil, ProblemOf(c.Err, c.Instance())
 	})
 }
@@ -144,10 +146,18 @@ func Needing[P, I, O any](
 	}
 }
 
-// ContextError adds the context's error to errors that an expired context caused.
-func ContextError(ctx context.Context, err error) error {
-	if ctx.Err() != nil && AnswerTo(err).to == nil {
-		return fmt.Errorf("%w: %w", ctx.Err(), err)
+// Reason adds the reason to an error that an expired context caused, or a database that a newer release has migrated.
+func (a *API) Reason(ctx context.Context, err error) error {
+	var why error
+	switch answer := AnswerTo(err); {
+	case err == nil || answer.Status != http.StatusInternalServerError:
+	case ctx.Err() != nil && answer.to == nil:
+		why = ctx.Err()
+	case a.Outdated != nil:
+		why = a.Outdated(ctx)
+	}
+	if why != nil {
+		return fmt.Errorf("%w: %w", why, err)
 	}
 	return err
 }

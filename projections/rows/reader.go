@@ -49,6 +49,9 @@ func WithRemedy(err error) error {
 	if errors.Is(err, database.ErrReadOnly) {
 		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
 	}
+	if errors.Is(err, database.ErrOutdated) {
+		return fmt.Errorf("%w: %w", domain.Outdated(), err)
+	}
 	if errors.Is(err, database.ErrTableMissing) {
 		return fmt.Errorf("%w: %w", domain.Replaced(), err)
 	}

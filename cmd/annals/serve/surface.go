@@ -6,6 +6,7 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/events"
 	annalshttp "github.com/annals-kb/annals/http"
 	httpkeys "github.com/annals-kb/annals/http/keys"
 	"github.com/annals-kb/annals/http/operate"
@@ -38,6 +39,7 @@ func (c *core) surface() annalshttp.Config {
 		Writer: c.writer, Browser: c.knowledge.Browser, Searcher: c.knowledge.Searcher, Reader: present{c},
 		Historian: c.log.Reader, Watcher: c.log.Watchers, Finder: c.log.Finder, Policy: c.knowledge.Policy,
 		Callers: httpkeys.Config{Keys: c.keys, RootKey: c.cfg.RootKey, Directory: directory}, Confine: database.ForTenant,
+		Outdated:  func(ctx context.Context) error { return events.Unavailable(c.db.Outdated(ctx)) },
 		PublicURL: c.cfg.PublicURL, Logger: c.logger, Registry: c.registry, Version: terminal.Version().Version,
 		Rate: c.cfg.Rate, PreStopDelay: c.cfg.PreStopDelay, ShutdownTimeout: c.cfg.ShutdownTimeout,
 		Rooms: []annalshttp.Room{
