@@ -13,6 +13,9 @@ import (
 	"github.com/annals-kb/annals/domain"
 )
 
+// moreForEach is the time that a transaction has for each command that another one brings: see [Options.CommitTimeout].
+const moreForEach = 4 * time.Millisecond
+
 // attempts is how often a command is tried alone after its batch failed.
 const attempts = 3
 
@@ -93,7 +96,11 @@ func isFatal(err error) bool {
 // append decides commands and records the results in one transaction. Without an error, every command has its result,
 // and the events are committed. With an error, nothing was recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
-	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.timeLimit(commands))
+	limit := l.options.CommitTimeout
+	for _, c := range commands {
+		limit += time.Duration(len(c.Then)) * moreForEach
+	}
+	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), limit)
 	defer cancel()
 	began := time.Now()
 	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
@@ -122,16 +129,6 @@ func (l *Log) append(tenant string, commands []*command) error {
 		l.Watchers.appended.notify(tenant)
 	}
 	return nil
-}
-
-// timeLimit is the time limit of a transaction: see [Options.CommitTimeout].
-func (l *Log) timeLimit(commands []*command) time.Duration {
-	const each = 4 * time.Millisecond
-	limit := l.options.CommitTimeout
-	for _, c := range commands {
-		limit += time.Duration(len(c.Then)) * each
-	}
-	return limit
 }
 
 // errNotCommitted says that a transaction whose COMMIT was not answered was not committed.
