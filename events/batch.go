@@ -25,7 +25,8 @@ type batch struct {
 	tx       bun.IDB
 	tenant   string
 	commands []*command
-	locked   []func() // end the spans of the wait for the lock; none if nobody traces
+	more     time.Duration // for what the commands bring: see [Options.CommitTimeout]
+	locked   []func()      // end the spans of the wait for the lock; none if nobody traces
 
 	head     head
 	ids      ids
@@ -118,7 +119,7 @@ func (b *batch) readings() database.Batch {
 		readings = append(readings, reading)
 	}
 	if db.Engine == database.Postgres {
-		lock, args := lockQuery(b.tenant)
+		lock, args := lockQuery(b.tenant, b.more)
 		read(b.holds, lock, args...)
 	} else if b.locked != nil {
 		_ = b.holds(nil)

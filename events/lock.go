@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"hash/fnv"
 	"time"
 
@@ -40,14 +41,16 @@ const headQuery = `
 // wait for each other.
 //
 // A process that stops with the lock would block all other servers. PostgreSQL therefore ends the transaction if the
-// process sends nothing for lockPatience, or takes no answer.
+// process sends nothing for lockPatience and more, or takes no answer.
 //
 // The last column is the version of the schema, for [Log.locked].
-func lockQuery(tenant string) (query string, args []any) {
+func lockQuery(tenant string, more time.Duration) (query string, args []any) {
 	hash := fnv.New32a()
 	hash.Write([]byte(tenant))
+	inMilliseconds := fmt.Sprintf("%dms", (lockPatience + more).Milliseconds())
 	return `SELECT set_config('idle_in_transaction_session_timeout', ?0, true), set_config('tcp_user_timeout', ?0, true),
-		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1), ` + database.SchemaColumn, []any{lockPatience.String(), int32(hash.Sum32())}
+		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1), ` + database.SchemaColumn,
+		[]any{inMilliseconds, int32(hash.Sum32())}
 }
 
 const lockPatience = 5 * time.Second
@@ -67,6 +70,6 @@ func (l *Log) LockTenant(ctx context.Context, tx bun.IDB, tenant string) error {
 	if l.db.Engine == database.SQLite {
 		return nil // the single writer is the lock
 	}
-	query, args := lockQuery(tenant)
+	query, args := lockQuery(tenant, 0)
 	return database.ForEach(ctx, tx, l.locked, query, args...)
 }

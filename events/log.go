@@ -131,7 +131,7 @@ type Options struct {
 	// Batch limits the commands of one transaction; default: 512.
 	Batch int
 	// CommitTimeout limits the time of one transaction, and of the search for the outcome of an unanswered COMMIT;
-	// default: 30 seconds. A command that brings others gets four milliseconds more for each.
+	// default: 30 seconds. A command that brings others has four milliseconds more for each.
 	CommitTimeout time.Duration
 	// Poll is how often followers look for appends of other processes; default: one second. Appends of this process
 	// notify them at once.

@@ -96,14 +96,13 @@ func isFatal(err error) bool {
 // append decides commands and records the results in one transaction. Without an error, every command has its result,
 // and the events are committed. With an error, nothing was recorded, unless it matches database.ErrOutcomeUnknown.
 func (l *Log) append(tenant string, commands []*command) error {
-	limit := l.options.CommitTimeout
+	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
 	for _, c := range commands {
-		limit += time.Duration(len(c.Then)) * moreForEach
+		b.more += time.Duration(len(c.Then)) * moreForEach
 	}
-	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), limit)
+	ctx, cancel := context.WithTimeout(database.ForTenant(l.ctx, tenant), l.options.CommitTimeout+b.more)
 	defer cancel()
 	began := time.Now()
-	b := &batch{log: l, inline: l.inline, tenant: tenant, commands: commands}
 	if l.options.Span != nil {
 		for _, c := range commands {
 			within, end := l.options.Span(c.caller, "append")
