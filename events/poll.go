@@ -163,9 +163,10 @@ func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64)
 	if head, _, err = l.reader.Head(ctx, tenant); err != nil || head >= position {
 		return head, err
 	}
+	const longest = 250 * time.Millisecond
 	grown, leave := l.Watch(tenant)
 	defer leave()
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
 		now, _, err := l.reader.Head(ctx, tenant)
 		if err != nil {
 			return head, err
@@ -175,6 +176,7 @@ func (l *Watchers) AwaitHead(ctx context.Context, tenant string, position int64)
 		}
 		select {
 		case <-grown:
+		case <-time.After(pause): // a standby may replay it at any moment
 		case <-ctx.Done():
 			return head, ctx.Err()
 		}

@@ -3,6 +3,7 @@ package http
 import (
 	"github.com/labstack/echo/v4"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -26,7 +27,7 @@ func (s *Server) elsewhere(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := s.admit(c); err != nil {
 			return err
 		}
-		r = r.Clone(r.Context())
+		r = r.Clone(domain.WithCaller(c.Request.Context(), c.Principal, c.Origin))
 		r.Header.Set("X-Request-Id", c.ID)
 		clear(w.Header()) // the other server sends the same
 		other.ServeHTTP(w, r)

@@ -89,6 +89,11 @@ func TestAServerReadsAStandbyAndForwardsItsWrites(t *testing.T) {
 	standby.gets(http.StatusOK, "by-mcp", http.MethodPost, "/mcp", call+
 		`"save_knowledge","arguments":{"id":"by-mcp","type":"strategy","content":"one","scopes":["public"]}}}`)
 	alone.gets(http.StatusOK, "forwarded", http.MethodGet, "/console/knowledge", "")
+	databasetest.Until(t, "the standby has what the primary signed", func() bool {
+		status, _, _ := alone.calls(http.MethodGet, "/v1/log/checkpoint", "")
+		return status == http.StatusOK
+	})
+	alone.gets(http.StatusOK, "", http.MethodGet, "/console/health", "")
 	standby.gets(http.StatusOK, `"role":"standby"`, http.MethodGet, "/readyz", "")
 
 	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_pause()::text, '')")

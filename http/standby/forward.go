@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,9 @@ const forwardedHeader = "Annals-Forwarded"
 type Forwarder struct {
 	Primary  *url.URL // of the primary's server; nil if it is not known
 	Database string   // which database the standby is; empty if it does not tell
-	Logger   *slog.Logger
+	// Await returns when the standby has replayed a position of a tenant's log, or with an error when ctx ends.
+	Await  func(ctx context.Context, tenant string, position int64) error
+	Logger *slog.Logger
 
 	mu    sync.Mutex
 	asked time.Time // when the primary's server was asked last
@@ -92,6 +95,10 @@ func (f *Forwarder) proxy() http.Handler {
 			r.SetXForwarded()
 			r.Out.Header.Set(forwardedHeader, "1")
 		},
+		ModifyResponse: func(answer *http.Response) error {
+			f.await(answer)
+			return nil
+		},
 		Transport: transport, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(f.Logger.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -105,6 +112,19 @@ func (f *Forwarder) proxy() http.Handler {
 		_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
 		proxy.ServeHTTP(w, r)
 	})
+}
+
+// await waits until the caller finds here what was written there, unless the standby is slow.
+func (f *Forwarder) await(answer *http.Response) {
+	const most = time.Second
+	position, err := strconv.ParseInt(answer.Header.Get("Annals-Position"), 10, 64)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(answer.Request.Context(), most)
+	defer cancel()
+	caller, _ := domain.CallerOf(ctx)
+	_ = f.Await(ctx, caller.Tenant, position)
 }
 
 func unreached(err error) error {

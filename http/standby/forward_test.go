@@ -1,6 +1,7 @@
 package standby_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -28,7 +29,10 @@ func write(t *testing.T, ready string) (status int, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &standby.Forwarder{Primary: at, Database: "a1", Logger: slog.New(slog.DiscardHandler)}
+	f := &standby.Forwarder{
+		Primary: at, Database: "a1", Logger: slog.New(slog.DiscardHandler),
+		Await: func(context.Context, string, int64) error { return nil },
+	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/knowledge", http.NoBody)
 	r.Header.Set("Authorization", "Bearer annals_key")
 	to, err := f.Elsewhere(r)

@@ -34,7 +34,9 @@ func (s *Service) serveInRoles(
 			}
 			s, err = next(ctx)
 		}
-		if err != nil {
+		if err != nil && ctx.Err() != nil { // nothing is open
+			return nil
+		} else if err != nil {
 			return err
 		}
 		logger.InfoContext(ctx, "the database has another role", "role", s.core.db.Role())
