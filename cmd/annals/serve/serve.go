@@ -62,9 +62,6 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 	if listener, err = cfg.encrypt(listener, logger); err != nil {
 		return err
 	}
-	if err := cfg.prepare(ctx, logger); err != nil {
-		return err
-	}
 	fresh, unknown := DatabaseIsEmpty(ctx, cfg.Database, logger) // opening the database reports errors
 	keyless := cfg.isOpenWithoutKeys()
 	switch {
@@ -74,6 +71,9 @@ func (s *ServeCommand) Run(ctx context.Context, c *terminal.Console, parsed *kon
 		return openBeyond(cfg.Listen)
 	}
 	next := func(ctx context.Context) (*Service, error) {
+		if err := cfg.prepare(ctx, logger); err != nil {
+			return nil, err
+		}
 		service, err := OpenService(ctx, cfg, embedder, previous, logger)
 		if err != nil {
 			return nil, err
