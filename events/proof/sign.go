@@ -40,19 +40,17 @@ func (p *Prover) Keep(ctx context.Context) {
 	}
 }
 
-// signAll signs the trees whose size is not what was signed, unless another process works on them.
+// signAll signs the trees whose size is not what was signed. Each server does, to notice that one is forked.
 func (p *Prover) signAll(ctx context.Context) error {
 	tenants, err := namesIn(ctx, p.db, `
-		SELECT g.tenant
-		FROM checkpoints AS g
-		LEFT JOIN checkpoints AS s ON s.projection = ? AND s.tenant = g.tenant
-		WHERE g.projection = ? AND g.position <> coalesce(s.position, 0)
-		ORDER BY g.tenant`, signedName, Name)
+		SELECT tenant
+		FROM checkpoints AS c
+		WHERE projection = ? AND position <> coalesce((
+			SELECT max(size) FROM signed_checkpoints WHERE tenant = c.tenant AND signer = ?
+		), 0)
+		ORDER BY tenant`, Name, signerID(p.key.Signer))
 	if err != nil {
 		return failed("look which trees grew", err)
-	}
-	if works, err := p.works(ctx); err != nil || !works || len(tenants) == 0 {
-		return err
 	}
 	for _, tenant := range tenants {
 		if _, refused := p.sign(ctx, tenant, 0); refused != nil {
@@ -181,19 +179,13 @@ const finishing = 5 * time.Second
 func (p *Prover) Finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
-	works, err := p.works(ctx)
-	if err == nil && works {
+	lease, err := p.followers.Lease(ctx, Name)
+	if err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID) {
 		err = p.finishAll(ctx)
 	}
 	if err != nil {
 		p.options.Logger.WarnContext(ctx, "the newest events were not signed; they are after the next start", "error", err)
 	}
-}
-
-// works tells whether no other process works on the trees.
-func (p *Prover) works(ctx context.Context) (bool, error) {
-	lease, err := p.followers.Lease(ctx, Name)
-	return err == nil && (!lease.Held() || lease.Holder == p.db.InstanceID), err
 }
 
 func (p *Prover) finishAll(ctx context.Context) error {

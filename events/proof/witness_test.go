@@ -175,6 +175,7 @@ func TestAForkedLogTakesNoWritesUntilTheRightOneIsBack(t *testing.T) {
 		other := newWorld(t, databasetest.Open(t, databasetest.Migrated(t, w.db.Engine))).signingWith(w.key)
 		elsewhere := other.signed(func() { other.live(1) })
 		w.live(2)
+		w.grow()
 		status := must(w.prover.Status(t.Context(), w.by.Tenant))(t)
 		_, err := w.db.TransactOne(t.Context(), `
 			INSERT INTO signed_checkpoints (tenant, size, signer, note, signed_at)

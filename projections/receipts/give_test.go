@@ -210,7 +210,7 @@ func TestATenantHasItsOwnReceipts(t *testing.T) {
 		for _, want := range []int{2, 1, 1} {
 			*w.now = w.now.Add(time.Hour * 2)
 			NoError(t, w.Sweep(t.Context()))
-			Equal(t, w.Number("SELECT count(*) FROM receipt_pages"), want, "pages at "+w.now.String())
+			Equal(t, w.Number("SELECT count(*) FROM receipt_pages"), want, "pages that are kept")
 		}
 	})
 }
