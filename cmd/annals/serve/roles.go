@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/annals-kb/annals/database"
@@ -14,7 +15,7 @@ import (
 func (s *Service) serveInRoles(
 	ctx context.Context, listener net.Listener, metrics string, next func(context.Context) (*Service, error),
 ) error {
-	shared := share(listener)
+	shared := share(ctx, listener)
 	defer shared.end()
 	for {
 		err := s.serveBeside(ctx, shared.turn(), metrics)
@@ -43,11 +44,13 @@ func (s *Service) serveInRoles(
 	}
 }
 
-// sharedListener lets one server after another listen.
+// sharedListener lets one server after another listen, until its context ends.
 type sharedListener struct {
 	net.Listener
+	ctx      context.Context //nolint:containedctx // of the last server
 	accepted chan accepted
 	ended    chan struct{}
+	end      func() // closes the listener
 }
 
 type accepted struct {
@@ -55,11 +58,15 @@ type accepted struct {
 	err  error
 }
 
-func share(listener net.Listener) *sharedListener {
-	s := &sharedListener{Listener: listener, accepted: make(chan accepted), ended: make(chan struct{})}
+func share(ctx context.Context, listener net.Listener) *sharedListener {
+	s := &sharedListener{Listener: listener, ctx: ctx, accepted: make(chan accepted), ended: make(chan struct{})}
+	s.end = sync.OnceFunc(func() {
+		close(s.ended)
+		_ = s.Close()
+	})
 	go func() {
 		for {
-			conn, err := s.Listener.Accept()
+			conn, err := s.Accept()
 			select {
 			case s.accepted <- accepted{conn, err}:
 			case <-s.ended:
@@ -73,12 +80,7 @@ func share(listener net.Listener) *sharedListener {
 	return s
 }
 
-func (s *sharedListener) end() {
-	close(s.ended)
-	_ = s.Listener.Close()
-}
-
-// turn is the listener of the next server. Its Close leaves the shared one open.
+// turn is the listener of the next server. Its Close leaves the shared one open, unless that server was the last.
 func (s *sharedListener) turn() net.Listener {
 	ctx, over := context.WithCancel(context.Background())
 	return turn{Listener: s.Listener, shared: s, ctx: ctx, over: over}
@@ -105,5 +107,8 @@ func (t turn) Accept() (net.Conn, error) {
 
 func (t turn) Close() error {
 	t.over()
+	if t.shared.ctx.Err() != nil {
+		t.shared.end()
+	}
 	return nil
 }

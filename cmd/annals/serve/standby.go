@@ -76,11 +76,13 @@ func openStandby(_ context.Context, c *core) (part, error) {
 	if !c.db.Standby() {
 		return p, nil
 	}
-	forwarder := &standby.Forwarder{Primary: primary, Database: c.db.ID(), Logger: c.logger,
+	forwarder := &standby.Forwarder{
+		Primary: primary, Database: c.db.ID(), Logger: c.logger,
 		Await: func(ctx context.Context, tenant string, position int64) error {
 			_, err := c.log.Watchers.AwaitHead(ctx, tenant, position)
 			return err
-		}}
+		},
+	}
 	p.api = func(api *annalshttp.Config) { api.Elsewhere = forwarder.Elsewhere }
 	p.probes = []operate.Probe{{Name: "replica", Check: r.check}}
 	if primary != nil {
