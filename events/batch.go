@@ -208,8 +208,8 @@ func (b *batch) decide(ctx context.Context, c *command) error {
 // command.
 func (b *batch) decideOn(ctx context.Context, by domain.Principal, command domain.Command) ([]Record, error) {
 	facts, err := command.Decide(decisionContext{b.stage, b.streams, archive{b}}, b.now)
-	if err == nil {
-		err = b.streams.failed
+	if failed := b.streams.failed; failed != nil { // then the command saw streams as if they were empty
+		err = Unavailable(failed)
 	}
 	if admission := b.log.options.Admission; err == nil && admission != nil {
 		err = admission.Admit(ctx, b.tx, Decision{by, command, facts, b.stage, b.now})
