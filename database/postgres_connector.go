@@ -53,7 +53,8 @@ func newConnector(config pq.Config, dsn string) (*connector, error) {
 	c.Dialer(dialer)
 	choosy := fence.servers > 1 || config.TargetSessionAttrs != ""
 	settings := sessionSettings
-	if _, chosen := config.Runtime["statement_timeout"]; !chosen { // requests have a time limit, and background work has none
+	// Requests have a time limit, and background work has none.
+	if _, chosen := config.Runtime["statement_timeout"]; !chosen {
 		settings += ";\nSET statement_timeout = 0"
 	}
 	return &connector{Connector: c, settings: settings, choosy: choosy, dsn: dsn, dialer: dialer, fence: fence}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/annals-kb/annals/http/serve"
 )
 
-// elsewhere lets another server answer the requests that [Config.Elsewhere] sends there. Their callers are authenticated
-// here, too, so that this server slows down who guesses at keys.
+// elsewhere lets another server answer the requests that [Config.Elsewhere] sends there. Their callers are
+// authenticated here, too, so that this server slows down who guesses at keys.
 func (s *Server) elsewhere(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		c, w := serve.CallOf(e.Request().Context()), e.Response()

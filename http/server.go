@@ -64,7 +64,8 @@ func New(cfg Config) *Server {
 	s.api = &serve.API{
 		Writer: visible.Writer{Writer: cfg.Writer, Reader: cfg.Browser}, Huma: described, MaxBody: cfg.MaxBody,
 		Timeout: cfg.Timeout, Leaving: make(chan struct{}), Cut: make(chan struct{}),
-		Admit: s.admit, Authenticate: s.Callers.Identify, Confine: cfg.Confine, Outdated: cfg.Outdated, Closing: s.closing.Load,
+		Admit: s.admit, Authenticate: s.Callers.Identify, Confine: cfg.Confine, Outdated: cfg.Outdated,
+		Closing:   s.closing.Load,
 		Heartbeat: cfg.Heartbeat, Links: cfg.PublicURL + cfg.Links, Version: cfg.Version, Now: cfg.Now,
 		Registry: cfg.Registry,
 		Policy:   cfg.Policy,
