@@ -82,6 +82,9 @@ func (t Tainting) Validate() error {
 	}
 	atMost(&p, "source", t.Source, maxName)
 	atMost(&p, "session", t.Session, maxName)
+	if t.Session != "" && (strings.TrimSpace(t.Session) == "" || strings.HasSuffix(t.Session, "/")) {
+		p.Add("session", "must be the id of a session, with or without its owner before it")
+	}
 	if len(t.Items) == 0 && !t.Selects() {
 		p.Add("items", "name items, or what wrote them: an actor, a source or a session")
 	}

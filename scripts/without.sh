@@ -25,7 +25,7 @@ paths() {
 		cmd/annals/record/subscription.go cmd/annals/testdata/engines/subscriptions.txtar ;;
 	extraction) echo projections/extraction cmd/annals/serve/extraction.go http/*/extraction_test.go http/sessions/lesson_test.go http/viking/session_retry_test.go projections/review/judge_test.go ;;
 	proofs) echo events/proof http/proofs cmd/annals/serve/proofs.go cmd/annals/backup/verify.go cmd/annals/record/proof.go cmd/annals/record/verify.go \
-		http/servertest/prover.go http/viking/proof_test.go http/console/proof_*test.go ;;
+		http/servertest/prover.go http/viking/proof_test.go http/console/proof_*test.go http/receipts/*_test.go ;;
 	receipts) echo projections/receipts http/receipts http/api/receipt.go cmd/annals/serve/receipts.go cmd/annals/record/receipt.go \
 		cmd/annals/record/evidence.go http/console/receipts*.go http/console/views/receipt*.html http/console/assets/receipt_page.js \
 		http/console/incident_test.go \

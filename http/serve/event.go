@@ -28,6 +28,9 @@ func EventOf(e domain.Event) api.Event {
 
 // reasonOf is the reason that a fact states; empty if it has none.
 func reasonOf(fact domain.Fact) string {
+	if fact == nil { // the reader only learns that it happened
+		return ""
+	}
 	if reason := reflect.ValueOf(fact).FieldByName("Reason"); reason.IsValid() {
 		return reason.String()
 	}

@@ -2,13 +2,15 @@ package receipts
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
 	"github.com/annals-kb/annals/domain"
 )
 
-// AnswersWith counts the answers that had any of some items, by their numbers, and names whom they were given to.
+// AnswersWith counts the answers that had any of some items, by their numbers, and names whom they were given to. The
+// count is -1 if some receipts cannot be read.
 func (r *Receipts) AnswersWith(
 	ctx context.Context, tenant string, numbers []int64,
 ) (answers int64, to []domain.Entity, err error) {
@@ -16,7 +18,9 @@ func (r *Receipts) AnswersWith(
 	told := map[domain.Entity]bool{}
 	for q := (Query{Tenant: tenant, Items: numbers, Limit: atOnce}); len(numbers) > 0; {
 		list, err := r.List(ctx, q)
-		if err != nil {
+		if errors.Is(err, errPage) {
+			return -1, nil, nil
+		} else if err != nil {
 			return 0, nil, err
 		}
 		for _, one := range list.Receipts {

@@ -100,12 +100,13 @@ func (r *Receipts) gapsOf(ctx context.Context, tenant string, of run) (gaps []Ga
 	switch {
 	case !of.Ended.IsZero():
 		lasts := map[string]int64{}
-		if err := json.Unmarshal([]byte(of.Lasts), &lasts); err != nil {
-			return nil, fmt.Errorf("read the end of run %d: %w", of.Run, err)
+		if err := json.Unmarshal([]byte(of.Lasts), &lasts); err != nil { // somebody has changed it
+			return append(gaps, Gap{of.Run, next, 0, after, of.Server}), nil
 		}
 		if len(pages) > 0 || !of.Ended.Before(r.expired(tenant)) {
 			lost(next, lasts[tenant])
 		}
+	case len(pages) == 0 && r.options.retention(tenant).Sample < 0:
 	case of.Run != r.current() && r.options.Clock().Sub(of.Seen.Time) > silentAfter && !of.Seen.Before(r.expired(tenant)):
 		gaps = append(gaps, Gap{of.Run, next, 0, after, of.Server})
 	}

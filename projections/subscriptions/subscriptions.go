@@ -247,8 +247,9 @@ func (m *matcher) visible(ctx context.Context, p domain.Principal, e domain.Even
 	if err != nil || len(all) == 0 {
 		return e, false, err
 	}
+	deleted, isDeletion := e.Fact.(domain.Deleted)
 	for _, k := range all {
-		learns, everything := p.SubscribedItem(k, e.Name == domain.Deleted{}.Name())
+		learns, everything := p.SubscribedItem(k, isDeletion && !deleted.Proposed)
 		if !learns {
 			return e, false, nil
 		}

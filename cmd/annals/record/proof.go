@@ -132,11 +132,6 @@ func (p *proofEventCommand) Run(ctx context.Context, c *terminal.Console) error 
 	return nil
 }
 
-// notVerified is the failure of a verification that found something wrong.
-func notVerified(err error, fix string) error {
-	return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: fix}
-}
-
 // receiptOf parses an event's id or position, or a receipt, in one word or in three.
 func receiptOf(input []string) (r proof.Receipt, err error) {
 	words := strings.Fields(strings.Join(input, " "))

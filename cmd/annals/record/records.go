@@ -311,3 +311,8 @@ func (c *counting) pass(place int64) {
 	c.line += passed
 	c.ends = c.ends[passed:]
 }
+
+// notVerified is the failure of a verification that found something wrong.
+func notVerified(err error, fix string) error {
+	return &terminal.Failure{Code: terminal.ExitFailed, Detail: "not verified: " + err.Error(), Fix: fix}
+}

@@ -59,20 +59,21 @@ func perTenant[T any](
 ) (values map[string]T, err error) {
 	var errs []error
 	values = map[string]T{}
-	for _, one := range append([]string{missing}, given...) {
+	for i, one := range append([]string{missing}, given...) {
 		tenant, value, own := strings.Cut(one, "=")
 		if !own {
 			tenant, value = "", one
 		}
 		parsed, err := parse(value)
 		_, twice := values[tenant]
+		twice = twice && (own || i > 1)
 		switch {
 		case err != nil:
 			err = fmt.Errorf("%s %w, not %q", setting, err, one)
 		case own && !domain.IsTenantName(tenant):
 			err = fmt.Errorf("%s: a tenant cannot have the name of %q", setting, one)
-		case own && twice:
-			err = fmt.Errorf("%s names the tenant of %q twice", setting, one)
+		case twice:
+			err = fmt.Errorf("%s: %q is a second setting for the same", setting, one)
 		}
 		values[tenant], errs = parsed, append(errs, err)
 	}
