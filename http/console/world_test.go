@@ -24,6 +24,7 @@ import (
 	"github.com/annals-kb/annals/http/console"
 	"github.com/annals-kb/annals/http/console/browsertest"
 	"github.com/annals-kb/annals/http/operate"
+	httpreceipts "github.com/annals-kb/annals/http/receipts" // part: receipts
 	"github.com/annals-kb/annals/http/servertest"
 	"github.com/annals-kb/annals/http/viking" // part: viking
 	"github.com/annals-kb/annals/projections"
@@ -46,6 +47,7 @@ type world struct {
 	key       string // the server's public key for proofs
 	api       *client.Client
 
+	proves   any                // the prover, if there is one
 	receipts *receipts.Receipts // part: receipts
 	ahead    atomic.Int64       // of the clock of the receipts
 }
@@ -109,11 +111,11 @@ func newWorld(t *testing.T, db *database.DB, root string, with ...func(*serverte
 	var running sync.WaitGroup
 	running.Go(func() { eraser.Run(erasing) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	cfg.Prover = prover                                                                                                                                                        // part: proofs
+	cfg.Prover, w.proves = prover, prover                                                                                                                                      // part: proofs
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }                                                                                         // part: receipts
 	w.receipts = receipts.New(t.Context(), receipts.Options{DB: db, Log: base.Log, Items: base.Knowledge.Browser, Ranking: "test", Clock: clock, Logger: databasetest.Log(t)}) // part: receipts
 	cfg.Recorder, cfg.Receipts = w.receipts, w.receipts                                                                                                                        // part: receipts
-	cfg.Evidence = prover                                                                                                                                                      // part: receipts
+	cfg.Evidence, _ = w.proves.(httpreceipts.Prover)                                                                                                                           // part: receipts
 	cfg.Callers.RootKey, cfg.Callers.Keys = root, keys.NewKeys(db, base.Log)
 	cfg.Callers.SessionKey = []byte(rootKey)
 	var server *annalshttp.Server
