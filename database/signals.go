@@ -2,7 +2,6 @@ package database
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/lib/pq"
@@ -13,15 +12,10 @@ const signals = "annals"
 
 // Signal sends a message of less than 8,000 bytes to all processes that share the database. It may be lost, so nothing
 // may depend on it. There are no signals on SQLite, which has one process, and on a standby.
-func (db *DB) Signal(ctx context.Context, message string) error {
-	if db.Engine != Postgres || db.standby {
-		return nil
+func (db *DB) Signal(ctx context.Context, message string) {
+	if db.Engine == Postgres && !db.standby {
+		_, _ = db.writers.ExecContext(ctx, "SELECT pg_notify(?, ?)", signals, message)
 	}
-	_, err := db.writers.ExecContext(ctx, "SELECT pg_notify(?, ?)", signals, message)
-	if err != nil {
-		return fmt.Errorf("signal other servers: %w", Classify(ctx, err))
-	}
-	return nil
 }
 
 // Signals passes on the messages of [DB.Signal] until ctx ends. It has a connection of its own, which it opens again

@@ -55,14 +55,12 @@ func (p *polling) leave() {
 
 // Ask makes the process that works on a projection look at a tenant's log at once, and not yield to its commands for a
 // second.
-func (l *Watchers) Ask(ctx context.Context, projection, tenant string) error {
-	return l.reader.db.Signal(ctx, projection+" "+tenant)
+func (l *Watchers) Ask(ctx context.Context, projection, tenant string) {
+	l.reader.db.Signal(ctx, projection+" "+tenant)
 }
 
 // Want asks the process that works on a projection to leave it to this one, which is idle.
-func (l *Watchers) Want(ctx context.Context, projection string) error {
-	return l.reader.db.Signal(ctx, projection)
-}
+func (l *Watchers) Want(ctx context.Context, projection string) { l.reader.db.Signal(ctx, projection) }
 
 // hear passes on what a process has asked for.
 func (l *Watchers) hear(message string) {

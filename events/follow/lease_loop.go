@@ -59,7 +59,8 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 		return 0, err
 	}
 	if now.Held() {
-		return min(now.Left, pollInterval), f.want(ctx, now)
+		f.want(ctx, now)
+		return min(now.Left, pollInterval), nil
 	}
 	// A notification may be stale: check the lag before taking the lease.
 	behind, err := f.followers.behind(ctx, f.projection, tenants)
@@ -78,14 +79,13 @@ func (f *follower) work(ctx context.Context, w *events.Watcher, tenants map[stri
 }
 
 // want asks the holder of a lease for it once a second while this process is idle.
-func (f *follower) want(ctx context.Context, of Lease) error {
+func (f *follower) want(ctx context.Context, of Lease) {
 	const often = time.Second
 	idle := f.followers.log.Background().Idle() > often
-	if !idle || of.Holder == f.followers.db.InstanceID || time.Since(f.wanted) < often {
-		return nil
+	if idle && of.Holder != f.followers.db.InstanceID && time.Since(f.wanted) >= often {
+		f.wanted = time.Now()
+		f.followers.log.Watchers.Want(ctx, f.projection)
 	}
-	f.wanted = time.Now()
-	return f.followers.log.Watchers.Want(ctx, f.projection)
 }
 
 // hold follows tenants until there was no work for a while, an idle process wants the lease of this busy one, the lease

@@ -106,10 +106,9 @@ func (l *Followers) passedOver(ctx context.Context, projection, tenant string) (
 // Await returns when a projection, in any process, has read a tenant's log up to a position. It is notified of the
 // progress of this process, and polls at intervals of 10 to 250 ms. The error is that of ctx if it ends first.
 func (l *Followers) Await(ctx context.Context, projection, tenant string, position int64) error {
-	const longest = 250 * time.Millisecond
+	const shortest, longest = 10 * time.Millisecond, 250 * time.Millisecond
 	defer l.log.Background().Boost(projection)()
-	asked := false
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, longest) {
+	for pause := shortest; ; pause = min(2*pause, longest) {
 		moved := l.moved.wait()
 		c, err := readCheckpoint(ctx, l.db, projection, tenant)
 		if err != nil {
@@ -120,11 +119,8 @@ func (l *Followers) Await(ctx context.Context, projection, tenant string, positi
 			defer l.finishing.Unlock()
 			return nil
 		}
-		if !asked { // another process may work on it
-			asked = true
-			if err := l.log.Watchers.Ask(ctx, projection, tenant); err != nil {
-				return err
-			}
+		if pause == 2*shortest { // this process is not at work on it, or slow
+			l.log.Watchers.Ask(ctx, projection, tenant)
 		}
 		select {
 		case <-moved:
