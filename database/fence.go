@@ -108,11 +108,11 @@ func (f *fence) admit(found identity, address string) error {
 	return because
 }
 
-// knows tells whether a server said who it is.
-func (f *fence) knows() bool {
+// system is the cluster of the database; 0 if no server said who it is.
+func (f *fence) system() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.seen.system != 0
+	return f.seen.system
 }
 
 // before tells whether a server that takes writes has an earlier timeline.

@@ -44,8 +44,8 @@ func openPostgres(ctx context.Context, rawURL string, log *slog.Logger) (*DB, er
 		return nil, errors.Join(err, db.closeAll())
 	}
 	connector.guarded.Store(guarded)
-	if connector.fence.knows() {
-		whole := sha256.Sum256(fmt.Appendf(nil, "%d/%s", connector.fence.seen.system, config.Database))
+	if system := connector.fence.system(); system != 0 {
+		whole := sha256.Sum256(fmt.Appendf(nil, "%d/%s", system, config.Database))
 		db.id = hex.EncodeToString(whole[:8])
 	} else {
 		log.WarnContext(ctx, "this role may not ask which server it uses, so that a former primary is not recognised: "+

@@ -46,19 +46,29 @@ func Unavailable(err error) error {
 
 // passing is the error for callers after a temporary error of the database.
 func passing(err error) error {
-	if errors.Is(err, database.ErrFull) {
-		return fmt.Errorf("%w: %w", domain.Full("recorded"), err)
-	}
-	if errors.Is(err, database.ErrReadOnly) {
-		return fmt.Errorf("%w: %w", domain.ReadOnly("recorded"), err)
-	}
-	if errors.Is(err, database.ErrOutdated) {
-		return fmt.Errorf("%w: %w", domain.Outdated(), err)
-	}
-	if errors.Is(err, database.ErrTableMissing) {
-		return fmt.Errorf("%w: %w", domain.Replaced(), err)
+	if remedied := WithRemedy(err, "recorded"); remedied != nil {
+		return remedied
 	}
 	return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)
+}
+
+// WithRemedy adds a remedy to an error of the database that has one of its own, and says what was not done, such as
+// "recorded"; nil for other errors.
+func WithRemedy(err error, undone string) error {
+	var refusal *domain.Refusal
+	switch {
+	case errors.Is(err, database.ErrFull):
+		refusal = domain.Full(undone)
+	case errors.Is(err, database.ErrReadOnly):
+		refusal = domain.ReadOnly(undone)
+	case errors.Is(err, database.ErrOutdated):
+		refusal = domain.Outdated()
+	case errors.Is(err, database.ErrTableMissing):
+		refusal = domain.Replaced()
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %w", refusal, err)
 }
 
 func isPassing(err error) bool {

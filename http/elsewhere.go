@@ -14,16 +14,13 @@ func (s *Server) elsewhere(next echo.HandlerFunc) echo.HandlerFunc {
 		c, w := serve.CallOf(e.Request().Context()), e.Response()
 		r := c.Request
 		other, err := s.cfg.Elsewhere(r)
-		if other == nil && err == nil {
-			return next(e)
-		}
 		if err != nil {
 			return err
 		}
-		if r.Header.Get("X-API-Key") != "" && r.Header.Get("Authorization") != "" { // as for a mount
-			c.Request = r.Clone(r.Context())
-			c.Request.Header.Del("Authorization")
+		if other == nil {
+			return next(e)
 		}
+		c.Request = withOneKey(r) // as for a mount
 		if err := s.admit(c); err != nil {
 			return err
 		}

@@ -100,14 +100,18 @@ func (s *Server) mounted(c *serve.Call, w *echo.Response, m Mount, public bool) 
 	}
 }
 
-// admitTo authenticates the caller of a mount. If a request has both headers, X-API-Key counts: clients that send
-// both mean that.
-func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, error) {
-	r := c.Request
+// withOneKey is a request with one key. If it has both headers, X-API-Key counts: clients that send both mean that.
+func withOneKey(r *http.Request) *http.Request {
 	if r.Header.Get("X-API-Key") != "" && r.Header.Get("Authorization") != "" {
 		r = r.Clone(r.Context())
 		r.Header.Del("Authorization")
 	}
+	return r
+}
+
+// admitTo authenticates the caller of a mount.
+func (s *Server) admitTo(c *serve.Call, m Mount, public bool) (*http.Request, error) {
+	r := withOneKey(c.Request)
 	keyless := r.Header.Get("X-API-Key") == "" && r.Header.Get("Authorization") == ""
 	if public && keyless {
 		return r, nil

@@ -44,11 +44,11 @@ func (d *containments) read(p *page) (err error) {
 
 // containing is what a containment would do, with the form that applies it.
 type containing struct {
+	form
 	api.ContainmentPreview
 
-	Begins  api.Tainted
-	Reason  string // that was typed
-	Refused *problem
+	Begins api.Tainted
+	Reason string // that was typed
 }
 
 func (d *containing) preview(p *page) error {
@@ -81,26 +81,18 @@ func contain(p *page) (any, error) {
 	}
 	var made api.Containment
 	request := api.NewContainment{Tainted: data.Begins, Reason: data.Reason, Digest: digest}
-	_, err := p.write(client.Post(request, "v1", "containments"), &made)
-	switch {
-	case err == nil:
-		return goBack(p, "contained", "containments/"+url.PathEscape(made.ID))
-	case !isRefused(err):
-		return nil, err
+	if _, err := p.write(client.Post(request, "v1", "containments"), &made); err != nil {
+		return nil, data.failed(p, err, "contain", data, data.preview)
 	}
-	data.Refused = problemOf(err)
-	if err := data.preview(p); err != nil {
-		return nil, err
-	}
-	return nil, answer(p, "contain", data, data.Refused.Status)
+	return goBack(p, "contained", "containments/"+url.PathEscape(made.ID))
 }
 
 // containment is the page of a containment, with the forms that release an item of it, and undo it.
 type containment struct {
+	form
 	api.Containment
 
-	Why     string // that was typed
-	Refused *problem
+	Why string // that was typed
 }
 
 func showContainment(p *page) (any, error) {
@@ -120,16 +112,8 @@ func doContainment(p *page) (any, error) {
 		body := api.ReleaseItems{Items: items, Reason: data.Why}
 		done, request = "readmitted", client.Post(body, "v1", "containments", id, "release")
 	}
-	_, err := p.write(request, nil)
-	switch {
-	case err == nil:
-		return goBack(p, done, "containments/"+url.PathEscape(id))
-	case !isRefused(err):
-		return nil, err
+	if _, err := p.write(request, nil); err != nil {
+		return nil, data.failed(p, err, "containment", data, data.read)
 	}
-	data.Refused = problemOf(err)
-	if err := data.read(p); err != nil {
-		return nil, err
-	}
-	return nil, answer(p, "containment", data, data.Refused.Status)
+	return goBack(p, done, "containments/"+url.PathEscape(id))
 }

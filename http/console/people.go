@@ -141,15 +141,16 @@ func personOf(p *page) (*person, error) {
 
 // keeps tells whether the reader may change who belongs to a group: not in the past. The API decides.
 func keeps(p *page, group string) bool {
-	maintains := func(g api.Membership) bool { return g.Group == group && g.Through == "" && g.Role == "maintainer" }
-	return !p.Moment.Past() &&
-		(p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups, maintains))
+	return !p.Moment.Past() && p.keepsAny(func(g api.Membership) bool { return g.Group == group })
 }
 
 // Keeps tells whether the reader administers the tenant or maintains any group.
-func (p *page) Keeps() bool {
+func (p *page) Keeps() bool { return p.keepsAny(func(api.Membership) bool { return true }) }
+
+// keepsAny tells whether the reader administers the tenant, or maintains a group of some in person.
+func (p *page) keepsAny(of func(api.Membership) bool) bool {
 	return p.Administers() || p.Caller.OnBehalfOf == "" && slices.ContainsFunc(p.Caller.Groups,
-		func(g api.Membership) bool { return g.Through == "" && g.Role == "maintainer" })
+		func(g api.Membership) bool { return g.Through == "" && g.Role == "maintainer" && of(g) })
 }
 
 // fits tells whether an act makes sense for a member and has a button.

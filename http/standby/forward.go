@@ -129,11 +129,15 @@ func (f *Forwarder) await(answer *http.Response) {
 
 func unreached(err error) error {
 	if failed, is := errors.AsType[*net.OpError](err); is && failed.Op == "dial" {
-		return domain.Refuse(domain.ErrUnavailable, "the primary's server cannot be reached; nothing was recorded").
-			WithFix("try again, and see that ANNALS_PRIMARY_URL is right")
+		return silent()
 	}
 	return domain.Refuse(domain.ErrUnavailable, "the primary's server did not answer; it may have recorded the write").
 		WithFix("try again with the same Idempotency-Key")
+}
+
+func silent() error {
+	return domain.Refuse(domain.ErrUnavailable, "the primary's server cannot be reached; nothing was recorded").
+		WithFix("try again, and see that ANNALS_PRIMARY_URL is right")
 }
 
 func misdirected(is string) error {
@@ -184,8 +188,7 @@ func (f *Forwarder) ask(ctx context.Context) (other api.Readiness, err error) {
 	}
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
-		return other, domain.Refuse(domain.ErrUnavailable, "the primary's server cannot be reached; nothing was recorded").
-			WithFix("try again, and see that ANNALS_PRIMARY_URL is right")
+		return other, silent()
 	}
 	defer answer.Body.Close() //nolint:errcheck // its content was read
 	if json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&other) != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/events"
 )
 
 // Reader reads the tables of one version of the knowledge projection.
@@ -43,17 +44,8 @@ func WithRemedy(err error) error {
 	if denied := database.Denied(err); denied != "" {
 		return fmt.Errorf("%w: %w", domain.Unprivileged(denied), err)
 	}
-	if errors.Is(err, database.ErrFull) {
-		return fmt.Errorf("%w: %w", domain.Full("changed"), err)
-	}
-	if errors.Is(err, database.ErrReadOnly) {
-		return fmt.Errorf("%w: %w", domain.ReadOnly("changed"), err)
-	}
-	if errors.Is(err, database.ErrOutdated) {
-		return fmt.Errorf("%w: %w", domain.Outdated(), err)
-	}
-	if errors.Is(err, database.ErrTableMissing) {
-		return fmt.Errorf("%w: %w", domain.Replaced(), err)
+	if remedied := events.WithRemedy(err, "changed"); remedied != nil {
+		return remedied
 	}
 	if errors.Is(err, database.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", domain.ErrUnavailable, err)

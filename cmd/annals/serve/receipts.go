@@ -32,23 +32,17 @@ func checkReceipts(c Config) error {
 func (s receiptSettings) retention() (o receipts.Options, err error) {
 	samples, badSamples := perTenant("receipts (ANNALS_RECEIPTS)", s.Receipts, "on", parseSample)
 	keeps, badKeeps := perTenant("keep-receipts (ANNALS_KEEP_RECEIPTS)", s.KeepReceipts, "0s", parseKeep)
-	of := func(tenant string) receipts.Retention {
-		sample, own := samples[tenant]
-		if !own {
-			sample = samples[""]
-		}
-		keep, own := keeps[tenant]
-		if !own {
-			keep = keeps[""]
-		}
-		return receipts.Retention{Keep: keep, Sample: sample}
+	o.Retention, o.Tenants = receipts.Retention{Keep: keeps[""], Sample: samples[""]}, map[string]receipts.Retention{}
+	for tenant, sample := range samples {
+		o.Tenants[tenant] = receipts.Retention{Keep: o.Keep, Sample: sample}
 	}
-	o.Retention, o.Tenants = of(""), map[string]receipts.Retention{}
-	for tenant := range samples {
-		o.Tenants[tenant] = of(tenant)
-	}
-	for tenant := range keeps {
-		o.Tenants[tenant] = of(tenant)
+	for tenant, keep := range keeps {
+		own, has := o.Tenants[tenant]
+		if !has {
+			own = o.Retention
+		}
+		own.Keep = keep
+		o.Tenants[tenant] = own
 	}
 	return o, errors.Join(badSamples, badKeeps)
 }
