@@ -120,3 +120,46 @@ func TestAServerReadsAStandbyAndForwardsItsWrites(t *testing.T) {
 		`{"query":"retry with jitter: promoted"}`)
 	alone.gets(http.StatusOK, "later", http.MethodGet, "/v1/knowledge/later", "")
 }
+
+func TestAServerReadsAStandbyBesideThePrimary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts two PostgreSQL servers and one of Annals")
+	}
+	pair, data := databasetest.NewPair(t), t.TempDir()
+	env := []string{"DATABASE_URL=" + pair.URL, "ANNALS_DATA=" + data, "ANNALS_LISTEN=127.0.0.1:0"}
+	first := caller{t, startServer(t, data, env)} // makes the tables
+	databasetest.Until(t, "the standby has the tables", func() bool {
+		return pair.Ask(pair.Second, "SELECT count(*) FROM projections WHERE name = 'past'") == "1"
+	})
+	both := caller{t, startServer(t, data, append(env, "DATABASE_READ_URL="+pair.Second, "ANNALS_MAX_LAG=1s"))}
+	reads := func() bool {
+		_, said, _ := both.calls(http.MethodGet, "/readyz", "")
+		return strings.Contains(said, `"name":"reads","status":"ok"`)
+	}
+	databasetest.Until(t, "the standby answers", reads)
+
+	at := both.remembers("one")
+	const question = `{"query":"retry","limit":3}`
+	both.gets(http.StatusOK, `"receipt"`, http.MethodPost, "/v1/search?max_wait=25&min_position="+at, question)
+	both.gets(http.StatusOK, "by-mcp", http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`+
+		`"save_knowledge","arguments":{"id":"by-mcp","type":"strategy","content":"one","scopes":["public"]}}}`)
+	both.gets(http.StatusOK, "by-mcp", http.MethodGet, "/v1/knowledge/by-mcp", "") // the standby has what it forwarded
+
+	asked := func() string {
+		return pair.Ask(pair.Second, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")
+	}
+	before := asked()
+	databasetest.Until(t, "the standby is asked", func() bool {
+		both.gets(http.StatusOK, "one", http.MethodGet, "/v1/knowledge/one", "")
+		return asked() != before
+	})
+
+	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_pause()::text, '')")
+	at = both.remembers("late")
+	databasetest.Until(t, "the primary answers, since replay is paused", func() bool { return !reads() })
+	both.gets(http.StatusOK, "late", http.MethodGet, "/v1/knowledge/late?max_wait=1&min_position="+at, "")
+	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_resume()::text, '')")
+	databasetest.Until(t, "the standby answers again", reads)
+	first.gets(http.StatusOK, "late", http.MethodGet, "/v1/knowledge/late", "")
+}

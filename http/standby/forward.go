@@ -18,6 +18,7 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
+	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -27,11 +28,16 @@ const forwardedHeader = "Annals-Forwarded"
 // Forwarder decides whether this server, which reads a standby, or that of the primary answers a request. It is safe
 // for concurrent use.
 type Forwarder struct {
-	Primary  *url.URL // of the primary's server; nil if it is not known
-	Database string   // which database the standby is; empty if it does not tell
+	Primary *url.URL // of the primary's server; nil if it is not known
+	// Transport leads there; nil for the network.
+	Transport http.RoundTripper
+	Database  string // which database the standby is; empty if it does not tell
 	// Await returns when the standby has replayed a position of a tenant's log, or with an error when ctx ends.
 	Await  func(ctx context.Context, tenant string, position int64) error
 	Logger *slog.Logger
+
+	proxying sync.Once
+	proxy    http.Handler
 
 	mu    sync.Mutex
 	asked time.Time // when the primary's server was asked last
@@ -54,7 +60,8 @@ func (f *Forwarder) Elsewhere(r *http.Request) (http.Handler, error) {
 	if err := f.Check(r.Context()); err != nil {
 		return nil, err
 	}
-	return f.proxy(), nil
+	f.proxying.Do(func() { f.proxy = f.newProxy() })
+	return f.proxy, nil
 }
 
 // reading are the paths whose requests change nothing, whatever their method. Those that end with a slash include what
@@ -79,16 +86,27 @@ func Reads(r *http.Request) bool {
 	return false
 }
 
-// transport has no limit for the answer: the primary's server has its own.
-var transport = &http.Transport{
+// ReadsItems tells whether a request changes nothing, and is about knowledge and not about the server, the log or
+// access.
+func ReadsItems(r *http.Request) bool {
+	for _, path := range []string{"/v1/search", "/v1/context", "/v1/knowledge", "/mcp", "/console", "/api/v1/"} {
+		if strings.HasPrefix(r.URL.Path, path) {
+			return Reads(r)
+		}
+	}
+	return false
+}
+
+// network has no limit for the answer: the primary's server has its own.
+var network = &http.Transport{
 	DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 	TLSHandshakeTimeout: 5 * time.Second, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
 	DisableCompression: true,
 }
 
-// proxy forwards a request as it is, with the caller's credentials. An answer may begin before the request has ended,
+// newProxy makes what forwards a request as it is, with the caller's credentials. An answer may begin before the request has ended,
 // as with bulk requests.
-func (f *Forwarder) proxy() http.Handler {
+func (f *Forwarder) newProxy() http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(f.Primary)
@@ -99,7 +117,7 @@ func (f *Forwarder) proxy() http.Handler {
 			f.await(answer)
 			return nil
 		},
-		Transport: transport, FlushInterval: -1,
+		Transport: f.transport(), FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(f.Logger.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			f.Logger.WarnContext(r.Context(), "a write could not be forwarded to the primary", "error", err)
@@ -110,8 +128,15 @@ func (f *Forwarder) proxy() http.Handler {
 		control := http.NewResponseController(w) // not every writer has what follows
 		_ = control.EnableFullDuplex()
 		_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
-		proxy.ServeHTTP(w, r)
+		proxy.ServeHTTP(w, r.WithContext(client.WithOuter(r.Context(), r)))
 	})
+}
+
+func (f *Forwarder) transport() http.RoundTripper {
+	if f.Transport != nil {
+		return f.Transport
+	}
+	return network
 }
 
 // await waits until the caller finds here what was written there, unless the standby is slow.
@@ -186,7 +211,7 @@ func (f *Forwarder) ask(ctx context.Context) (other api.Readiness, err error) {
 	if err != nil {
 		return other, err
 	}
-	answer, err := transport.RoundTrip(r)
+	answer, err := f.transport().RoundTrip(r)
 	if err != nil {
 		return other, silent()
 	}

@@ -28,6 +28,7 @@ import (
 // core is what a part may use.
 type core struct {
 	cfg                Config
+	primary            *core              // that of the primary in this process, for a standby beside it; nil for none
 	embedder, previous embedding.Embedder // previous is nil for none
 
 	db        *database.DB

@@ -48,12 +48,13 @@ func parts() []joining {
 		{open: openWebhooks},                                            // part: webhooks
 		{open: openContain},                                             // part: contain
 		{open: openStandby, check: checkStandby},                        // part: standby
+		{open: openReads},                                               // part: standby
 		{open: openReviews},
 		{open: openRebuilds},
-		{open: openDocuments},                                                 // part: documents
-		{open: openViking},                                                    // part: viking
-		{open: openSCIM},                                                      // part: scim
-		{open: openMCP},                                                       // part: mcp
+		{open: openDocuments}, // part: documents
+		{open: openViking},    // part: viking
+		{open: openSCIM},      // part: scim
+		{open: openMCP},       // part: mcp
 		{open: openConsole, invites: Config.hasConsole, check: checkTraceURL}, // part: console
 	}
 }

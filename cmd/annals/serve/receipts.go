@@ -125,10 +125,12 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 		api: func(api *annalshttp.Config) {
 			if options.Gives() {
 				api.Recorder = kept
+			} else if off && c.primary != nil {
+				api.Recorder = offered[*receipts.Receipts](c.primary)
 			}
 		},
 	}
-	if off {
+	if off && c.primary == nil {
 		p.probes = []operate.Probe{{Name: "receipts", Beside: true, Check: func(context.Context) error {
 			return errors.New("answers have no receipts: this server reads a standby")
 		}}}

@@ -43,13 +43,16 @@ func OpenService(
 	if err != nil {
 		return nil, err
 	}
-	c := &core{
-		cfg: cfg, embedder: embedder, previous: previous, db: db, feeds: new(record.Feeds),
-		registry: prometheus.NewRegistry(), logger: logger,
-	}
+	return openService(ctx, &core{cfg: cfg, embedder: embedder, previous: previous, db: db, logger: logger})
+}
+
+// openService opens the parts of a core with settings and a database.
+func openService(ctx context.Context, c *core) (*Service, error) {
+	c.feeds, c.registry = new(record.Feeds), prometheus.NewRegistry()
 	c.role, c.giveWay = context.WithCancel(context.Background())
 	s := &Service{core: c, leeway: newLeeway()}
-	if err = c.open(ctx); err == nil {
+	err := c.open(ctx)
+	if err == nil {
 		api := c.surface()
 		if err = api.Validate(); err == nil {
 			c.api = annalshttp.New(api)
@@ -57,7 +60,7 @@ func OpenService(
 			return s, nil
 		}
 	}
-	if db.Standby() && errors.Is(err, database.ErrReadOnly) {
+	if c.db.Standby() && errors.Is(err, database.ErrReadOnly) {
 		err = &terminal.Failure{
 			Code: terminal.ExitFailed, Detail: "the standby lacks tables that this annals needs", Fix: primaryFirst,
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -12,12 +13,16 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	annalshttp "github.com/annals-kb/annals/http"
+	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/standby"
 )
 
 // replicating are the settings of a server that reads a standby.
 type replicating struct {
+	// ReadDatabase is a standby that answers what only reads, in the process of the primary's server.
+	ReadDatabase string `group:"where" name:"read-database" env:"DATABASE_READ_URL" placeholder:"URL"`
+
 	// PrimaryURL is the server of the primary, which gets the writes.
 	PrimaryURL string `group:"where" name:"primary-url" env:"ANNALS_PRIMARY_URL" placeholder:"URL"`
 
@@ -33,8 +38,13 @@ func checkStandby(c Config) error {
 	if c.MaxLag < 0 {
 		problems = append(problems, errors.New("max-lag (ANNALS_MAX_LAG) must not be negative"))
 	}
-	if _, isFile := SqliteFile(c.Database); isFile && c.PrimaryURL != "" {
+	_, isFile := SqliteFile(c.Database)
+	_, readsFile := SqliteFile(c.ReadDatabase)
+	if isFile && c.PrimaryURL != "" {
 		problems = append(problems, errors.New("primary-url (ANNALS_PRIMARY_URL) is for PostgreSQL: SQLite has no standby"))
+	}
+	if (isFile || readsFile) && c.ReadDatabase != "" {
+		problems = append(problems, errors.New("read-database (DATABASE_READ_URL) is for PostgreSQL: SQLite has no standby"))
 	}
 	return errors.Join(problems...)
 }
@@ -56,6 +66,11 @@ func (r replicating) primary() (*url.URL, error) {
 type replica struct {
 	core  *core
 	state atomic.Pointer[database.Replay]
+	lost  atomic.Bool // the database did not answer the last time
+}
+
+var lag = prometheus.GaugeOpts{
+	Name: "annals_replica_lag_seconds", Help: "How far the standby that this server reads is behind its primary.",
 }
 
 // openStandby forwards the writes of a standby's server, and lets the service give way when the role changes.
@@ -85,12 +100,15 @@ func openStandby(_ context.Context, c *core) (part, error) {
 	}
 	p.api = func(api *annalshttp.Config) { api.Elsewhere = forwarder.Elsewhere }
 	p.probes = []operate.Probe{{Name: "replica", Check: r.check}}
+	if c.primary != nil { // in this process
+		primary = &url.URL{Scheme: "http", Host: "primary"}
+		forwarder.Primary, forwarder.Transport = primary, annalsclient.Inside(http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) { c.primary.api.Handler().ServeHTTP(w, r) }))
+	}
 	if primary != nil {
 		p.probes = append(p.probes, operate.Probe{Name: "primary", Beside: true, Check: forwarder.Check})
 	}
-	c.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "annals_replica_lag_seconds", Help: "How far the standby that this server reads is behind its primary.",
-	}, func() float64 { return r.state.Load().Lag.Seconds() }))
+	c.registry.MustRegister(prometheus.NewGaugeFunc(lag, func() float64 { return r.state.Load().Lag.Seconds() }))
 	return p, nil
 }
 
@@ -102,6 +120,7 @@ func (r *replica) Replica() (id, role string, lag time.Duration) {
 // look reads the role and the lag. The service gives way if the role is another than at its start.
 func (r *replica) look(ctx context.Context) error {
 	now, err := r.core.db.Replay(ctx)
+	r.lost.Store(err != nil)
 	if err != nil {
 		return err
 	}
@@ -110,6 +129,14 @@ func (r *replica) look(ctx context.Context) error {
 		r.core.giveWay()
 	}
 	return nil
+}
+
+// trouble is why the standby should not be asked.
+func (r *replica) trouble() error {
+	if r.lost.Load() {
+		return errors.New("the standby does not answer")
+	}
+	return r.check(context.Background())
 }
 
 // check fails if the standby is too far behind.

@@ -1,0 +1,140 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/annals-kb/annals/cmd/annals/terminal"
+	"github.com/annals-kb/annals/database"
+	annalshttp "github.com/annals-kb/annals/http"
+	"github.com/annals-kb/annals/http/operate"
+	"github.com/annals-kb/annals/http/standby"
+)
+
+// reads is the service of a standby in the process of the primary's server, which lets it answer what only reads.
+type reads struct {
+	primary *core
+	now     atomic.Pointer[standbyService]
+}
+
+// standbyService is nil, with the reason, while there is none.
+type standbyService struct {
+	*Service
+	*replica
+	why error
+}
+
+// trouble is why the primary answers instead; nil if the standby does.
+func (r *reads) trouble() error {
+	s := r.now.Load()
+	if s.Service == nil {
+		return s.why
+	}
+	return s.replica.trouble()
+}
+
+// openReads opens the standby for reads. While it cannot be reached, is too far behind, or was promoted, the primary
+// answers.
+func openReads(ctx context.Context, c *core) (part, error) {
+	if c.cfg.ReadDatabase == "" || c.db.Standby() {
+		return part{}, nil
+	}
+	r := &reads{primary: c}
+	err := r.open(ctx)
+	_, early := errors.AsType[*terminal.Failure](err) // it has not replayed what this server has made
+	if err != nil && !early && !errors.Is(err, database.ErrUnavailable) {
+		return part{}, err
+	}
+	c.registry.MustRegister(prometheus.NewGaugeFunc(lag, func() float64 {
+		if s := r.now.Load(); s.Service != nil {
+			return s.replica.state.Load().Lag.Seconds()
+		}
+		return 0
+	}))
+	return part{
+		run:    []func(context.Context){r.run},
+		api:    func(api *annalshttp.Config) { api.Elsewhere = r.elsewhere },
+		probes: []operate.Probe{{Name: "reads", Beside: true, Check: func(context.Context) error { return r.trouble() }}},
+	}, nil
+}
+
+// open opens a service of the standby. Its error matches [database.ErrUnavailable] if it may work later.
+func (r *reads) open(ctx context.Context) error {
+	opened, err := r.service(ctx)
+	if err != nil {
+		err = fmt.Errorf("DATABASE_READ_URL: %w", err)
+		opened = &standbyService{why: err}
+	}
+	r.now.Store(opened)
+	return err
+}
+
+func (r *reads) service(ctx context.Context) (*standbyService, error) {
+	cfg := r.primary.cfg
+	cfg.Database, cfg.ReadDatabase, cfg.NoMigrate = cfg.ReadDatabase, "", true
+	db, err := OpenDatabase(ctx, cfg, r.primary.logger)
+	if err != nil {
+		return nil, err
+	}
+	switch one, other := db.ID(), r.primary.db.ID(); {
+	case one != other && one != "" && other != "":
+		err = errors.New("it is another database than that of DATABASE_URL: name a standby of the same")
+		return nil, errors.Join(err, db.Close())
+	case !db.Standby():
+		return nil, errors.Join(fmt.Errorf("it is no standby: %w", database.ErrUnavailable), db.Close())
+	}
+	s, err := openService(ctx, &core{
+		cfg: cfg, primary: r.primary, embedder: r.primary.embedder, previous: r.primary.previous, db: db,
+		logger: r.primary.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &standbyService{Service: s, replica: offered[*replica](s.core)}, nil
+}
+
+// run works for the standby's service, and opens it again after it was promoted, until ctx ends.
+func (r *reads) run(ctx context.Context) {
+	for {
+		if s := r.now.Load(); s.Service != nil {
+			r.use(ctx, s)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return
+		}
+		_ = r.open(ctx) // the reason is kept
+	}
+}
+
+// use works for a service until ctx ends, or the standby is promoted. Requests that it answers then have the usual time
+// to finish.
+func (r *reads) use(ctx context.Context, s *standbyService) {
+	working, end := context.WithCancel(ctx)
+	defer context.AfterFunc(s.Service.core.role, func() {
+		defer end()
+		r.now.Store(&standbyService{why: errors.New("DATABASE_READ_URL: it was promoted")})
+		select {
+		case <-time.After(r.primary.cfg.ShutdownTimeout):
+		case <-ctx.Done():
+		}
+	})()
+	if err := errors.Join(s.Work(working), s.Close()); err != nil {
+		r.primary.logger.WarnContext(ctx, "the server of the standby did not end well", "error", err)
+	}
+}
+
+// elsewhere lets the standby answer what searches and reads items.
+func (r *reads) elsewhere(request *http.Request) (http.Handler, error) {
+	if !standby.ReadsItems(request) || r.trouble() != nil {
+		return nil, nil
+	}
+	return r.now.Load().API.Handler(), nil
+}
