@@ -77,7 +77,7 @@ func (l *Watchers) hear(message string) {
 func (l *Watchers) poll(ctx context.Context) {
 	known := map[string]string{}
 	for {
-		heads, err := l.heads(ctx)
+		heads, err := l.Heads(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.reader.options.Logger.WarnContext(ctx, "could not look for new events", "error", err)
 		}
@@ -114,8 +114,8 @@ const HeadsOfChosen = `, heads (tenant, head) AS (
 		FROM chosen AS t
 	)`
 
-// heads are the ids of every tenant's newest event; empty if there is none.
-func (l *Watchers) heads(ctx context.Context) (map[string]string, error) {
+// Heads are the ids of every tenant's newest event; empty if there is none. The context may read every tenant.
+func (l *Watchers) Heads(ctx context.Context) (map[string]string, error) {
 	heads := map[string]string{}
 	err := database.ForEach(ctx, l.reader.db, func(rows *sql.Rows) error {
 		var tenant string

@@ -127,16 +127,18 @@ func (r SessionReader) ExtractionResultsOf(
 	return settled, nil
 }
 
-// ExtractionFailures are the failed extractions of a tenant since a time, the newest first.
-func (r SessionReader) ExtractionFailures(
-	ctx context.Context, tenant string, since time.Time,
-) ([]domain.Event, error) {
-	found, err := queryEvents(ctx, r.log.db, `
-		WHERE e.tenant = ? AND e.name = 'session.extraction_failed' AND e.recorded_at >= ?
-		ORDER BY e.position DESC
-		LIMIT ?`, tenant, database.At(since), PageSize)
+// FailedExtraction names a session with an extraction that failed.
+type FailedExtraction struct{ Tenant, Stream string }
+
+// FailedExtractions are the sessions of all tenants with an extraction that failed since a time.
+func (r SessionReader) FailedExtractions(ctx context.Context, since time.Time) (found []FailedExtraction, err error) {
+	err = r.log.db.NewRaw(`
+		SELECT DISTINCT tenant, stream
+		FROM events
+		WHERE name = 'session.extraction_failed' AND recorded_at >= ?
+		ORDER BY tenant, stream`, database.At(since)).Scan(database.ForEveryTenant(ctx), &found)
 	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", Unavailable(err))
+		return nil, fmt.Errorf("read failures: %w", Unavailable(database.Classify(ctx, err)))
 	}
 	return found, nil
 }

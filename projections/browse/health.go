@@ -129,7 +129,6 @@ const (
 // them.
 type HealthGauges struct {
 	reports  Reports
-	tenants  func(context.Context) ([]string, error)
 	values   map[string]*prometheus.Desc
 	measured map[string]measurement // by tenant
 	current  atomic.Pointer[[]tenantHealth]
@@ -152,7 +151,7 @@ var _ prometheus.Collector = (*HealthGauges)(nil)
 
 // NewHealthGauges makes the gauges. They have no values before the first refresh.
 func NewHealthGauges(reports Reports) *HealthGauges {
-	g := &HealthGauges{reports: reports, tenants: reports.Log.Reader.Tenants, values: map[string]*prometheus.Desc{}}
+	g := &HealthGauges{reports: reports, values: map[string]*prometheus.Desc{}}
 	for name, help := range map[string]string{
 		"items":           "Active items of a scope.",
 		"verified":        "Share of a scope's items that were confirmed and are neither stale nor overdue, 0 to 1.",
@@ -170,14 +169,14 @@ func NewHealthGauges(reports Reports) *HealthGauges {
 // Refresh computes the metrics, as far as they may have changed. The context may read every tenant. Do not call it
 // concurrently.
 func (g *HealthGauges) Refresh(ctx context.Context) error {
-	tenants, err := g.tenants(ctx)
+	heads, err := g.reports.Log.Watchers.Heads(ctx)
 	if err != nil {
 		return err
 	}
 	var all []tenantHealth
 	measured := map[string]measurement{}
-	for _, tenant := range tenants {
-		m, err := g.measure(database.ForTenant(ctx, tenant), tenant)
+	for tenant, head := range heads {
+		m, err := g.measure(database.ForTenant(ctx, tenant), tenant, head)
 		if err != nil {
 			return err
 		}
@@ -192,11 +191,10 @@ func (g *HealthGauges) Refresh(ctx context.Context) error {
 	return nil
 }
 
-func (g *HealthGauges) measure(ctx context.Context, tenant string) (measurement, error) {
+func (g *HealthGauges) measure(ctx context.Context, tenant, head string) (measurement, error) {
 	last, now := g.measured[tenant], g.reports.Browser.catalogue.Now()
-	_, head, err := g.reports.Log.Reader.Head(ctx, tenant)
-	if age := now.Sub(last.at); err != nil || age < afterChange || head == last.head && age < afterNothing {
-		return last, err
+	if age := now.Sub(last.at); age < afterChange || head == last.head && age < afterNothing {
+		return last, nil
 	}
 	m := measurement{head: head, at: now}
 	found, err := g.reports.Health(ctx, domain.ReportQuery{Tenant: tenant})

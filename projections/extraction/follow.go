@@ -280,36 +280,19 @@ func (w *Worker) Retry(ctx context.Context) {
 
 // RetryDue requests a retry of all archives of all tenants that are due.
 func (w *Worker) RetryDue(ctx context.Context) error {
-	tenants, err := w.Log.Reader.Tenants(ctx)
-	if err != nil {
-		return err
-	}
-	for _, tenant := range tenants {
-		if err := w.retryIn(database.ForTenant(ctx, tenant), tenant); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *Worker) retryIn(ctx context.Context, tenant string) error {
 	now := w.Now()
-	failures, err := w.Log.Sessions.ExtractionFailures(ctx, tenant, now.Add(-domain.MaxRetryPeriod))
+	failed, err := w.Log.Sessions.FailedExtractions(ctx, now.Add(-domain.MaxRetryPeriod))
 	if err != nil {
 		return err
 	}
-	seen := map[string]bool{}
-	for _, event := range failures {
-		if seen[event.Stream] {
-			continue
-		}
-		seen[event.Stream] = true
-		stream, err := w.Log.Reader.State(ctx, tenant, event.Stream)
+	for _, f := range failed {
+		ctx := database.ForTenant(ctx, f.Tenant)
+		stream, err := w.Log.Reader.State(ctx, f.Tenant, f.Stream)
 		if err != nil {
 			return err
 		}
 		if session, is := stream.State.(domain.Session); is && session.Due(now) {
-			if err := w.ask(ctx, tenant, event.Stream); err != nil {
+			if err := w.ask(ctx, f.Tenant, f.Stream); err != nil {
 				return err
 			}
 		}
