@@ -70,6 +70,9 @@ type fence struct {
 	refused map[string]refusedServer // by address
 }
 
+// fences are those of this process, by URL: a database that is opened again, in another role, is still the same.
+var fences sync.Map
+
 type refusedServer struct {
 	because error
 	until   time.Time

@@ -30,6 +30,9 @@ func TestAProcessKeepsToOneDatabase(t *testing.T) {
 	refuses(t, db, "is a former primary, with timeline 1, and this process has used timeline 2: stop it")
 	proxy.Turn(t, other)
 	refuses(t, db, "belongs to cluster")
+	if _, err := database.Open(t.Context(), proxy.URL, databasetest.Log(t)); !errors.Is(err, database.ErrUnavailable) {
+		t.Errorf("it was opened again, as after a change of its role: got %v, want %v", err, database.ErrUnavailable)
+	}
 	proxy.Turn(t, pair.Second)
 	works(t, db)
 }

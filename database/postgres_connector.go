@@ -45,7 +45,8 @@ func newConnector(config pq.Config, dsn string) (*connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	fence := &fence{servers: 1 + len(config.Multi)}
+	kept, _ := fences.LoadOrStore(dsn, &fence{servers: 1 + len(config.Multi)})
+	fence := kept.(*fence) //nolint:errcheck,forcetypeassert // it has nothing else
 	dialer := dialer{fence: fence, Dialer: &net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 2, Interval: silence / 6, Count: 3},
 		Control:         setUserTimeout,
