@@ -2,17 +2,16 @@ package database
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"time"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
-	"github.com/golang-migrate/migrate/v4/database/postgres"
-	"github.com/golang-migrate/migrate/v4/database/sqlite"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/uptrace/bun"
 
 	"github.com/annals-kb/annals/migrations"
 )
@@ -21,14 +20,18 @@ import (
 const migrationLock = 0x616e6e616c73 // "annals"
 
 // Migrate updates the schema to the version of this program; it does nothing if that is the current one. Several
-// processes may call it concurrently. A failed migration changes nothing and can be retried.
+// processes may call it concurrently. All missing migrations are one transaction: a failed one changes nothing and can
+// be retried.
 //
 // The error matches [ErrNewerSchema] if the database is ahead of the program, and [ErrDirtySchema] if an earlier
-// migration was interrupted.
+// release left a migration half-way.
 func Migrate(ctx context.Context, db *DB) error {
-	err := withMigrationDriver(ctx, db, func(target database.Driver) error {
-		// Read under the lock, and before the library does: on SQLite it treats any error as version 0.
-		have, want, err := Schema(ctx, db)
+	var have, want uint
+	migrateOnce := func(ctx context.Context, tx bun.Tx) (err error) {
+		if err := prepareMigration(ctx, tx, db.Engine); err != nil {
+			return err
+		}
+		have, want, err = schema(ctx, tx, db.Engine)
 		switch {
 		case err != nil:
 			return err
@@ -37,86 +40,42 @@ func Migrate(ctx context.Context, db *DB) error {
 		case have == want:
 			return nil
 		}
-		if err := apply(ctx, db, target); err != nil {
+		if err := apply(ctx, tx, db.Engine, have); err != nil {
 			return fmt.Errorf("migrate from schema %d to %d: %w", have, want, err)
 		}
-		level := slog.LevelInfo
-		if have == 0 { // a new database is not worth a log line
-			level = slog.LevelDebug
-		}
-		db.log.Log(ctx, level, "database migrated", "from", have, "to", want)
 		return nil
+	}
+	// It locks tables that other servers use, so it may meet them in a deadlock.
+	backoff := Backoff{Shortest: 100 * time.Millisecond, Longest: time.Second}
+	err := backoff.Retry(ctx, func() (done bool, err error) {
+		err = db.Transact(ctx, migrateOnce)
+		return !errors.Is(err, ErrCollision), err
 	})
-	return Classify(ctx, err)
-}
-
-// apply runs the missing migrations. A file is one transaction on either engine, so a failed one leaves only the mark
-// of its beginning. apply removes that mark.
-func apply(ctx context.Context, db *DB, target database.Driver) error {
-	files, err := iofs.New(migrations.Files, db.Engine.String())
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	m, err := migrate.NewWithInstance("iofs", files, db.Engine.String(), target)
-	if err != nil {
-		return fmt.Errorf("prepare: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true }) // after the file that runs
-	defer stop()
-	err = cause(m.Up())
-	if err == nil {
-		return ctx.Err()
-	}
-	if version, dirty, versionErr := m.Version(); versionErr == nil && dirty {
-		before := int(version) - 1
-		if before == 0 {
-			before = database.NilVersion
-		}
-		err = errors.Join(err, m.Force(before))
-	}
-	return err
-}
-
-// cause is the driver's error inside the library's, which does not unwrap and repeats the whole file.
-func cause(err error) error {
-	var wrapped *database.Error
-	if value, ok := errors.AsType[database.Error](err); ok {
-		wrapped = &value
-	} else if wrapped, ok = errors.AsType[*database.Error](err); !ok {
+	if err != nil || have == want {
 		return err
 	}
-	if wrapped.Err == "" {
-		return wrapped.OrigErr
+	level := slog.LevelInfo
+	if have == 0 { // a new database is not worth a log line
+		level = slog.LevelDebug
 	}
-	return fmt.Errorf("%s: %w", wrapped.Err, wrapped.OrigErr)
+	db.log.Log(ctx, level, "database migrated", "from", have, "to", want)
+	return nil
 }
 
-// withMigrationDriver calls do with the library's driver, while no other process migrates the database. The driver is
-// not closed, since its Close would close the connections of the DB.
-func withMigrationDriver(ctx context.Context, db *DB, do func(database.Driver) error) error {
-	if db.Engine == SQLite {
-		done, err := db.writeLock.take(ctx)
-		if err != nil {
-			return err
-		}
-		defer done()
-		target, err := sqlite.WithInstance(db.writers.DB, &sqlite.Config{})
-		if err != nil {
-			return fmt.Errorf("prepare schema version: %w", err)
-		}
-		return do(target)
+// prepareMigration waits until no other process migrates the database, and installs pgvector.
+func prepareMigration(ctx context.Context, tx bun.Tx, engine Engine) error {
+	if engine == SQLite {
+		return nil // the transaction is the lock
 	}
-
-	conn, err := db.writers.DB.Conn(ctx)
+	_, err := tx.ExecContext(ctx, `
+		SET LOCAL statement_timeout = 0;
+		SET LOCAL idle_in_transaction_session_timeout = 0;
+		SELECT pg_advisory_xact_lock(?)`, migrationLock)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 		return fmt.Errorf("wait for others to migrate: %w", err)
 	}
-	defer unlockMigration(ctx, conn)
-	if _, err := conn.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS vector`); errors.Is(Classify(ctx, err), ErrReadOnly) {
+	_, err = tx.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS vector`)
+	if errors.Is(Classify(ctx, err), ErrReadOnly) {
 		return fmt.Errorf(
 			"this is a standby, or default_transaction_read_only is on: name a server that takes writes: %w", err,
 		)
@@ -125,17 +84,71 @@ func withMigrationDriver(ctx context.Context, db *DB, do func(database.Driver) e
 			"install pgvector (if this role may not, let a superuser run CREATE EXTENSION vector in this database): %w", err,
 		)
 	}
-	target, err := postgres.WithConnection(ctx, conn, &postgres.Config{})
+	return nil
+}
+
+// apply runs the missing migrations.
+func apply(ctx context.Context, tx bun.Tx, engine Engine, have uint) error {
+	_, err := tx.ExecContext(
+		ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)`,
+	)
 	if err != nil {
 		return fmt.Errorf("prepare schema version: %w", err)
 	}
-	return do(target)
+	files, err := iofs.New(migrations.Files, engine.String())
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	target := migrationTarget{ctx: ctx, tx: tx, engine: engine, have: have}
+	m, err := migrate.NewWithInstance("iofs", files, engine.String(), target)
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	return m.Up()
 }
 
-// unlockMigration releases the lock even after ctx has ended, since its session returns to the pool. It closes a
-// session that it cannot unlock.
-func unlockMigration(ctx context.Context, conn *sql.Conn) {
-	if _, err := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+// migrationTarget is the library's driver on one transaction, which the library's own drivers do not offer. The
+// library neither opens, closes nor drops it.
+type migrationTarget struct {
+	database.Driver
+
+	ctx    context.Context //nolint:containedctx // the methods of the library have none
+	tx     bun.Tx
+	engine Engine
+	have   uint
+}
+
+// Lock implements [database.Driver]: [prepareMigration] has locked the database.
+func (migrationTarget) Lock() error { return nil }
+
+// Unlock implements [database.Driver]: the end of the transaction does it.
+func (migrationTarget) Unlock() error { return nil }
+
+// Version implements [database.Driver].
+func (t migrationTarget) Version() (version int, dirty bool, err error) {
+	if t.have == 0 {
+		return database.NilVersion, false, nil
 	}
+	return int(t.have), false, nil
+}
+
+// SetVersion implements [database.Driver]. On PostgreSQL it waits for the transactions that have read the version, and
+// later ones wait for it.
+func (t migrationTarget) SetVersion(version int, dirty bool) error {
+	empty := "TRUNCATE schema_migrations"
+	if t.engine == SQLite {
+		empty = "DELETE FROM schema_migrations"
+	}
+	_, err := t.tx.ExecContext(t.ctx, empty+"; INSERT INTO schema_migrations (version, dirty) VALUES (?, ?)", version, dirty)
+	return err
+}
+
+// Run implements [database.Driver].
+func (t migrationTarget) Run(migration io.Reader) error {
+	statements, err := io.ReadAll(migration)
+	if err != nil {
+		return err
+	}
+	_, err = t.tx.Tx.ExecContext(t.ctx, string(statements))
+	return err
 }

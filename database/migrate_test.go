@@ -8,6 +8,7 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
+	"github.com/annals-kb/annals/migrations"
 )
 
 // eachUnmigrated is databasetest.Each without its migration.
@@ -119,6 +120,51 @@ func TestAMigrationThatFailsCanBeTriedAgain(t *testing.T) {
 			t.Errorf("got schema %d, want %d", have, want)
 		}
 	})
+}
+
+// Its tables were locked in the other order: by a server that has read one of them, and then looks at the version.
+func TestAMigrationThatEndsADeadlockIsRepeated(t *testing.T) {
+	t.Parallel()
+	address := withQuery(t, databasetest.Migrated(t, database.Postgres), "deadlock_timeout", "50ms")
+	db := databasetest.Open(t, address)
+	down, err := migrations.Files.ReadFile("postgres/0015_receipts.down.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	databasetest.Tamper(t, db, string(down), "UPDATE schema_migrations SET version = 14")
+	patient, err := databasetest.Open(t, withQuery(t, address, "deadlock_timeout", "1min")).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = patient.Rollback() }()
+	execute := func(statement string) {
+		if _, err := patient.ExecContext(t.Context(), statement); err != nil {
+			t.Error(err)
+		}
+	}
+	execute("LOCK TABLE accesses IN ACCESS SHARE MODE")
+	migrated := make(chan error, 1)
+	go func() { migrated <- database.Migrate(t.Context(), db) }()
+	databasetest.Until(t, "the migration has locked the version", func() bool {
+		var locked bool
+		err := db.QueryRowContext(t.Context(), `
+			SELECT EXISTS (
+				SELECT
+				FROM pg_locks
+				WHERE relation = 'schema_migrations'::regclass AND mode = 'AccessExclusiveLock' AND granted
+			)`).Scan(&locked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return locked
+	})
+	execute("SELECT FROM schema_migrations; COMMIT")
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
+	if have, want := schema(t, db); have != want {
+		t.Errorf("got schema %d, want %d", have, want)
+	}
 }
 
 func schema(t *testing.T, db *database.DB) (have, want uint) {

@@ -10,18 +10,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/annals-kb/annals/migrations"
 )
 
 // Schema returns the version of the database's schema, 0 before the first migration, and the version that this
 // program needs. The error matches [ErrDirtySchema] if a migration was interrupted.
 func Schema(ctx context.Context, db *DB) (have, want uint, err error) {
-	want, err = newestMigration(db.Engine)
+	return schema(ctx, db, db.Engine)
+}
+
+func schema(ctx context.Context, db bun.IDB, engine Engine) (have, want uint, err error) {
+	want, err = newestMigration(engine)
 	if err != nil {
 		return 0, 0, err
 	}
 	exists := `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'`
-	if db.Engine == Postgres {
+	if engine == Postgres {
 		exists = `SELECT count(to_regclass('schema_migrations'))`
 	}
 	var tables int
