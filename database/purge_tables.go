@@ -3,9 +3,11 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
@@ -20,30 +22,17 @@ const purgedTables = `
 	ORDER BY c.relname`
 
 func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, err error) {
-	conn, err := db.writers.Conn(ctx)
-	if err != nil {
-		return nil, false, Classify(ctx, err)
-	}
-	defer conn.Close()
 	var tables []string
-	if err := conn.NewRaw(purgedTables).Scan(ctx, &tables); err != nil {
+	if err := db.writers.NewRaw(purgedTables).Scan(ctx, &tables); err != nil {
 		return nil, false, Classify(ctx, fmt.Errorf("list the tables to rewrite: %w", err))
 	}
-	if _, err := conn.ExecContext(ctx, "SET lock_timeout = '3s'"); err != nil {
-		return nil, false, Classify(ctx, err)
-	}
-	if late, err := outlast(ctx, conn.Conn); err != nil || late != "" {
+	if late, err := outlast(ctx, db); err != nil || late != "" {
 		return []string{late}, false, err
 	}
 	complete = true
 	var others []string
-	defer func() {
-		if _, resetErr := conn.ExecContext(context.WithoutCancel(ctx), "RESET lock_timeout"); err == nil && resetErr != nil {
-			err = Classify(ctx, resetErr)
-		}
-	}()
 	for _, table := range tables {
-		took, own, failed := rewriteTable(ctx, conn.Conn, "VACUUM (FULL, ANALYZE) ", pq.QuoteIdentifier(table))
+		took, own, failed := rewriteTable(ctx, db, "VACUUM (FULL, ANALYZE) ", pq.QuoteIdentifier(table))
 		switch {
 		case ctx.Err() != nil:
 			return notes, false, ctx.Err()
@@ -57,7 +46,7 @@ func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, er
 		}
 	}
 	// The planner's statistics are in a system table.
-	switch _, own, failed := rewriteTable(ctx, conn.Conn, "VACUUM FULL ", "pg_catalog.pg_statistic"); {
+	switch _, own, failed := rewriteTable(ctx, db, "VACUUM FULL ", "pg_catalog.pg_statistic"); {
 	case failed != nil:
 		notes = append(
 			notes, "pg_statistic was not rewritten: "+failed.Error()+"; its owner may run VACUUM FULL pg_statistic",
@@ -68,7 +57,7 @@ func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, er
 	if len(others) > 0 {
 		complete = false
 		var user string
-		if err := conn.QueryRowContext(ctx, "SELECT current_user").Scan(&user); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT current_user").Scan(&user); err != nil {
 			return notes, false, Classify(ctx, err)
 		}
 		notes = append(
@@ -76,7 +65,7 @@ func purgeTables(ctx context.Context, db *DB) (notes []string, complete bool, er
 			fmt.Sprintf("not rewritten, since %s owns neither them nor the database: %s", user, strings.Join(others, ", ")),
 		)
 	}
-	if _, failed := rewrite(ctx, conn.Conn, "CHECKPOINT"); failed != nil {
+	if _, failed := rewrite(ctx, db, "CHECKPOINT"); failed != nil {
 		notes = append(notes, "the former files go with PostgreSQL's next checkpoint")
 	}
 	return notes, complete, nil
@@ -108,21 +97,21 @@ func OwnersPurge(ctx context.Context, db *DB) (command string, err error) {
 
 // outlast waits for the transactions that may still see deleted rows, since a rewrite would copy those rows. It
 // returns a message if that takes too long.
-func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
+func outlast(ctx context.Context, db *DB) (late string, err error) {
 	var now int64
-	if err := conn.QueryRowContext(ctx, "SELECT txid_current()").Scan(&now); err != nil {
+	if err := db.writers.QueryRowContext(ctx, "SELECT txid_current()").Scan(&now); err != nil {
 		return "", Classify(ctx, err)
 	}
 	began := time.Now()
 	backoff := Backoff{Shortest: 20 * time.Millisecond, Longest: 20 * time.Millisecond}
 	err = backoff.Retry(ctx, func() (done bool, err error) {
 		var others int
-		err = conn.QueryRowContext(ctx, `
+		err = db.writers.QueryRowContext(ctx, `
 			SELECT
 				count(*) FILTER (WHERE pid <> pg_backend_pid() AND datname = current_database()
-					AND age(backend_xmin) > age(($1::bigint % 4294967296)::text::xid))
+					AND age(backend_xmin) > age((?0::bigint % 4294967296)::text::xid))
 				-- One that is open in another database makes new ones here look as far back as itself.
-				+ (txid_snapshot_xmin(txid_current_snapshot()) <= $1::bigint)::integer
+				+ (txid_snapshot_xmin(txid_current_snapshot()) <= ?0::bigint)::integer
 			FROM pg_stat_activity`, now).Scan(&others)
 		if others > 0 && time.Since(began) > time.Minute {
 			late = fmt.Sprintf(
@@ -137,29 +126,59 @@ func outlast(ctx context.Context, conn *sql.Conn) (late string, err error) {
 
 // rewriteTable rewrites a table's file. PostgreSQL skips a table that the role does not own with only a warning, so a
 // changed file name is the proof of a rewrite.
-func rewriteTable(ctx context.Context, conn *sql.Conn, how, table string) (took time.Duration, own bool, err error) {
-	const fileOf = "SELECT pg_relation_filenode($1::regclass)"
+func rewriteTable(ctx context.Context, db *DB, how, table string) (took time.Duration, own bool, err error) {
+	const fileOf = "SELECT pg_relation_filenode(?::regclass)"
 	var before, after int64
-	if err := conn.QueryRowContext(ctx, fileOf, table).Scan(&before); err != nil {
+	if err := db.writers.QueryRowContext(ctx, fileOf, table).Scan(&before); err != nil {
 		return 0, false, err
 	}
-	if took, err = rewrite(ctx, conn, how+table); err != nil {
+	if took, err = rewrite(ctx, db, how+table); err != nil {
 		return took, true, err
 	}
-	err = conn.QueryRowContext(ctx, fileOf, table).Scan(&after)
+	err = db.writers.QueryRowContext(ctx, fileOf, table).Scan(&after)
 	return took, before != after, err
 }
 
+// errLocked says that others kept a table locked.
+var errLocked = errors.New("others keep it locked")
+
 // rewrite runs a statement, with retries if the table is locked.
-func rewrite(ctx context.Context, conn *sql.Conn, statement string) (took time.Duration, err error) {
+func rewrite(ctx context.Context, db *DB, statement string) (took time.Duration, err error) {
 	for range 3 {
 		began := time.Now()
-		if _, err = conn.ExecContext(ctx, statement); err == nil {
-			return time.Since(began), nil
-		}
-		if refused, is := err.(*pq.Error); !is || refused.Code != "55P03" { //nolint:errorlint // the driver's own
-			break
+		end := limitWait(ctx, db, statement)
+		_, err = db.writers.ExecContext(ctx, statement)
+		if waited := end(); err == nil || !waited {
+			return time.Since(began), err
 		}
 	}
-	return 0, err
+	return 0, errLocked
+}
+
+// limitWait cancels a statement of this role that waits for a lock for more than 3 seconds, until end is called; end
+// tells whether it did. VACUUM cannot run in a transaction with a lock_timeout, and a pooler may give it another session
+// than SET.
+func limitWait(ctx context.Context, db *DB, statement string) (end func() (waited bool)) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	var canceled int64
+	watch.Go(func() {
+		_ = Backoff{Shortest: time.Second, Longest: time.Second}.Retry(ctx, func() (done bool, err error) {
+			result, err := db.ExecContext(ctx, `
+				SELECT pg_cancel_backend(l.pid)
+				FROM pg_locks AS l
+				JOIN pg_stat_activity AS a ON a.pid = l.pid
+				WHERE l.waitstart < clock_timestamp() - interval '3 seconds'
+				  AND a.datname = current_database() AND a.usename = current_user AND a.query = ?`, statement)
+			if err == nil {
+				canceled, err = result.RowsAffected()
+			}
+			return canceled > 0, err
+		})
+	})
+	return func() bool {
+		cancel()
+		watch.Wait()
+		return canceled > 0
+	}
 }
