@@ -37,12 +37,14 @@ func (db *DB) EndWork(ctx context.Context, name string) (ended int, err error) {
 	return ended, nil
 }
 
-// joinWork marks a transaction as part of its context's work.
+// joinWork marks a transaction as part of its context's work, and lets its statements take as long as they need.
 func (db *DB) joinWork(ctx context.Context, tx bun.Tx) error {
 	name, working := ctx.Value(work{}).(string)
 	if !working || db.Engine == SQLite {
 		return nil
 	}
-	_, err := tx.NewRaw("SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))", name).Exec(ctx)
+	_, err := tx.NewRaw(
+		"SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))", name,
+	).Exec(ctx)
 	return err
 }

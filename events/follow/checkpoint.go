@@ -122,8 +122,8 @@ func (l *Followers) pageSettings(followed bool) database.Query {
 	settings, set := "", []any{}
 	if followed {
 		settings = fmt.Sprintf(`set_config('idle_in_transaction_session_timeout', '%d', true),
-			set_config('synchronous_commit', 'off', true), `, max(1, l.options.Lease.Milliseconds()))
-		set = []any{new(any), new(any)}
+			set_config('synchronous_commit', 'off', true), set_config('statement_timeout', '0', true), `, max(1, l.options.Lease.Milliseconds()))
+		set = []any{new(any), new(any), new(any)}
 	}
 	return database.Query{SQL: "SELECT " + settings + database.SchemaColumn, Each: func(rows *sql.Rows) error {
 		var version sql.NullInt64
