@@ -37,7 +37,9 @@ type DB struct {
 	log          *slog.Logger
 	id           string // see ID
 	standby      bool   // PostgreSQL's server was in recovery
-	close        func() error
+	// sharesSessions says that a pooler gives each transaction another session of PostgreSQL.
+	sharesSessions bool
+	close          func() error
 }
 
 const accepted = "use postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH"

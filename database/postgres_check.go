@@ -78,7 +78,8 @@ func (s server) unreached(err error) error {
 		return misnamed{
 			fmt.Errorf("PostgreSQL at %s has no database %s, make it with CREATE DATABASE: %w", s.address, s.database, refusal),
 		}
-	case refused && refusal.Code == pqerror.UndefinedObject:
+	case refused && (refusal.Code == pqerror.UndefinedObject ||
+		strings.HasPrefix(refusal.Message, "unsupported startup parameter")): // as PgBouncer says
 		return misnamed{
 			fmt.Errorf(
 				"PostgreSQL at %s does not know what the database URL sets after its ?, take it out: %w", s.address, refusal,

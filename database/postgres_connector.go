@@ -19,7 +19,8 @@ import (
 const silence = 30 * time.Second
 
 // sessionSettings make the server read quoted strings as written, and detect clients that vanished, which may hold a
-// tenant's lock. They are not startup parameters, because a connection pooler refuses unknown ones.
+// tenant's lock. They are not startup parameters, because a connection pooler refuses unknown ones. A pooler in
+// transaction mode sets them itself (deploy/pgbouncer.ini): here they reach some of its sessions.
 const sessionSettings = `
 SET standard_conforming_strings = on;
 SET tcp_keepalives_idle = 15;

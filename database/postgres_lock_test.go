@@ -13,9 +13,9 @@ func TestADatabaseWithoutWorkingLocksIsRefused(t *testing.T) {
 	t.Parallel()
 	address := databasetest.Postgres(t)
 	execute(t, databasetest.Open(t, address).DB.DB, `
-		CREATE FUNCTION public.pg_try_advisory_lock(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'`)
+		CREATE FUNCTION public.pg_try_advisory_xact_lock(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'`)
 	_, err := database.Open(t.Context(), withQuery(t, address, "search_path", "public,pg_catalog"), databasetest.Log(t))
-	if err == nil || !strings.Contains(err.Error(), "through a pooler in session mode") {
+	if err == nil || !strings.Contains(err.Error(), "use a server of PostgreSQL itself") {
 		t.Errorf("got %v, want a refusal that names a way out", err)
 	}
 }

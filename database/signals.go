@@ -19,9 +19,9 @@ func (db *DB) Signal(ctx context.Context, message string) {
 }
 
 // Signals passes on the messages of [DB.Signal] until ctx ends. It has a connection of its own, which it opens again
-// when it is lost.
+// when it is lost. Through a pooler that shares sessions there is none: the pooler would keep the session that listens.
 func (db *DB) Signals(ctx context.Context, each func(message string)) {
-	if db.Engine != Postgres || db.standby {
+	if db.Engine != Postgres || db.standby || db.sharesSessions {
 		return
 	}
 	const soonest, latest, alive = time.Second, time.Minute, time.Minute
