@@ -139,7 +139,9 @@ func (t migrationTarget) SetVersion(version int, dirty bool) error {
 	if t.engine == SQLite {
 		empty = "DELETE FROM schema_migrations"
 	}
-	_, err := t.tx.ExecContext(t.ctx, empty+"; INSERT INTO schema_migrations (version, dirty) VALUES (?, ?)", version, dirty)
+	_, err := t.tx.ExecContext(
+		t.ctx, empty+"; INSERT INTO schema_migrations (version, dirty) VALUES (?, ?)", version, dirty,
+	)
 	return err
 }
 

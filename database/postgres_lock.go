@@ -44,8 +44,10 @@ func checkLocks(ctx context.Context, db *DB, s server) error {
 			s.address, found.opened, fewestSessions(), ErrUnavailable,
 		)
 	case found.opened == 1 && errors.Is(err, driver.ErrBadConn):
-		return fmt.Errorf("PostgreSQL at %s ends the connection at BEGIN: if a pooler is in statement mode, use transaction mode: %w",
-			s.address, ErrUnavailable)
+		return fmt.Errorf(
+			"PostgreSQL at %s ends the connection at BEGIN: if a pooler is in statement mode, use transaction mode: %w",
+			s.address, ErrUnavailable,
+		)
 	case err != nil:
 		return s.unreached(Classify(ctx, fmt.Errorf("test its locks: %w", err)))
 	case !found.kept:

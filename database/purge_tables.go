@@ -156,8 +156,8 @@ func rewrite(ctx context.Context, db *DB, statement string) (took time.Duration,
 }
 
 // limitWait cancels a statement of this role that waits for a lock for more than 3 seconds, until end is called; end
-// tells whether it did. VACUUM cannot run in a transaction with a lock_timeout, and a pooler may give it another session
-// than SET.
+// tells whether it did. VACUUM cannot run in a transaction with a lock_timeout, and a pooler may give it another
+// session than SET.
 func limitWait(ctx context.Context, db *DB, statement string) (end func() (waited bool)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watch sync.WaitGroup
