@@ -11,4 +11,8 @@ func (c *Child) Pause() error { return errors.ErrUnsupported }
 // Continue is not possible on this system.
 func (c *Child) Continue() error { return errors.ErrUnsupported }
 
+func pause(int) error { return errors.ErrUnsupported }
+
+func resume(int) error { return errors.ErrUnsupported }
+
 func asUser(uint32, uint32) *syscall.SysProcAttr { return nil }
