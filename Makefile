@@ -15,6 +15,8 @@ TESTFLAGS ?=
 PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # How long make fuzz tries each of what parses.
 FUZZTIME ?= 10s
+# How long make availability lets servers fail.
+CHAOS ?= 5m
 
 # The directories of questions and the items that answer them: see make bench-retrieval.
 QUESTIONS ?= projections/testdata/company
@@ -26,7 +28,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp test-encoder test-clients test-deploy test-release demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-encoder test-clients test-deploy test-release availability demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +84,12 @@ test-deploy: build ## Test the chart, HAProxy before two servers, the alert rule
 test-release: go ## Build all of a release twice, compare the bytes, and try the packages
 	@deploy/release.sh compare
 	@deploy/release.sh packages
+
+availability: go ## Test fail-over, upgrades, and a cluster while its servers are killed and frozen, CHAOS=5m long
+	@scripts/postgres.sh install
+	@scripts/availability.sh install
+	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -v $(TESTFLAGS) ./scripts/availability -chaos $(CHAOS)
+	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -run Availability ./database/... ./cmd/annals/...
 
 test-clients: go ## Test the clients for TypeScript and Python, and their adapters, against a server
 	@clients/test.sh

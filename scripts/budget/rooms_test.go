@@ -21,7 +21,7 @@ http/api http/body http/egress http/document http/oidc http/client http/serve ht
 http/operate http/scrubbing http/sessions http/record http/proofs http/reports http/subscriptions http/receipts http/contain http/standby http http/servertest http/scim http/viking http/mcp
 http/console http/console/browsertest
 cmd/annals/terminal cmd/annals/backup cmd/annals/telemetry cmd/annals/serve cmd/annals/markdown cmd/annals/agents cmd/annals/foreign cmd/annals/knowledge cmd/annals/record cmd/annals/operate cmd/annals
-scripts/bench scripts/budget scripts/trace
+scripts/availability scripts/bench scripts/budget scripts/trace
 `
 
 func TestARoomImportsOnlyFromThoseBelowIt(t *testing.T) {
