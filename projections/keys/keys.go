@@ -3,8 +3,11 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,7 +142,7 @@ func (k *Keys) Used(tenant, prefix string, at time.Time) {
 	k.used[keyName{tenant, prefix}] = database.At(at).Time
 }
 
-// Write stores when keys were used.
+// Write stores when keys were used, in the same order as other servers, so that none waits for another in a circle.
 func (k *Keys) Write(ctx context.Context) error {
 	k.mu.Lock()
 	used := k.used
@@ -149,11 +152,13 @@ func (k *Keys) Write(ctx context.Context) error {
 		return nil
 	}
 	return k.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		for name, at := range used {
+		for _, name := range slices.SortedFunc(maps.Keys(used), func(a, b keyName) int {
+			return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.prefix, b.prefix))
+		}) {
 			_, err := tx.NewRaw(`
 				INSERT INTO key_uses AS u (tenant, prefix, used_at) VALUES (?, ?, ?)
 				ON CONFLICT (tenant, prefix) DO UPDATE SET used_at = excluded.used_at
-				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.Time{Time: at}).Exec(ctx)
+				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.Time{Time: used[name]}).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("note when keys were used: %w", err)
 			}

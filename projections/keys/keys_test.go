@@ -1,7 +1,10 @@
 package keys_test
 
 import (
+	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/database/databasetest"
@@ -34,4 +37,24 @@ func TestTheFirstKeyIsNoticedByWhoeverGaveItAtOnceAndSoonByOthers(t *testing.T) 
 		}
 		databasetest.Until(t, "another process notices", func() bool { return given(others) })
 	})
+}
+
+// Servers that store the last use of the same keys at once do not wait for each other in a circle.
+func TestServersNoteTheUseOfTheSameKeysAtOnce(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, databasetest.Migrated(t, database.Postgres))
+	log := NewWorld(t, db, projections.Settings{}).Log
+	var writing sync.WaitGroup
+	for range 2 {
+		server := keys.NewKeys(db, log)
+		writing.Go(func() {
+			for round := range 20 {
+				for n := range 40 {
+					server.Used(domain.DefaultTenant, fmt.Sprintf("prefix%04d", n), time.Now().Add(time.Duration(round)*time.Second))
+				}
+				Report(t, server.Write(t.Context()))
+			}
+		})
+	}
+	writing.Wait()
 }
