@@ -104,7 +104,7 @@ func (c *connection) Do(ctx context.Context, r Request, out any) (*Response, err
 	if (c.cfg.Retries > 0 || patience > 0) && r.Method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		header.Set("Idempotency-Key", rand.Text()) // a repeated request takes effect once
 	}
-	const longest = 5 * time.Second
+	const longest = 2 * time.Second
 	pause, failing := 50*time.Millisecond, time.Time{}
 	for try := 0; ; try++ {
 		answer, err := c.attempt(ctx, r, header, body, out)
