@@ -24,10 +24,11 @@ import (
 type ledger struct {
 	mu       sync.Mutex
 	written  []written
-	answers  map[string]int // by kind and status
-	slowest  map[string]time.Duration
-	last     time.Time     // of the newest acknowledged write
-	gap      time.Duration // the longest time without any
+	answers  map[string]int             // by kind and status
+	times    map[string][]time.Duration // of requests with all repetitions, by kind
+	slowest  string                     // the attempts of the write that took longest
+	last     time.Time                  // of the newest acknowledged write
+	gap      time.Duration              // the longest time without any
 	problems []string
 }
 
@@ -38,7 +39,7 @@ type written struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{answers: map[string]int{}, slowest: map[string]time.Duration{}}
+	return &ledger{answers: map[string]int{}, times: map[string][]time.Duration{}}
 }
 
 // acknowledged counts the acknowledged writes.
@@ -64,7 +65,7 @@ func (l *ledger) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last, l.gap = time.Time{}, 0
-	clear(l.slowest)
+	clear(l.times)
 }
 
 func (l *ledger) problem(format string, values ...any) {
@@ -74,10 +75,26 @@ func (l *ledger) problem(format string, values ...any) {
 }
 
 // timed notes how long a request took with all its repetitions.
-func (l *ledger) timed(kind string, began time.Time) {
+func (l *ledger) timed(of *attempts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.slowest[kind] = max(l.slowest[kind], time.Since(began))
+	took := time.Since(of.began)
+	if of.kind == "write" && (len(l.times[of.kind]) == 0 || took > slices.Max(l.times[of.kind])) {
+		l.slowest = strings.Join(of.said, ", ")
+	}
+	l.times[of.kind] = append(l.times[of.kind], took)
+}
+
+// latency is the median and the longest time of a kind of requests since a count of them, which it also returns.
+func (l *ledger) latency(kind string, since int) (median, longest time.Duration, count int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	times := slices.Sorted(slices.Values(l.times[kind][since:]))
+	if len(times) == 0 {
+		return 0, 0, since
+	}
+	const shown = 10 * time.Millisecond
+	return times[len(times)/2].Round(time.Millisecond), times[len(times)-1].Round(shown), len(l.times[kind])
 }
 
 // answered counts how attempts were answered: kind is write, read or search.
@@ -117,18 +134,32 @@ type counting struct {
 	next   http.RoundTripper
 }
 
-type kindKey struct{}
+// attempts are those of one request.
+type attempts struct {
+	kind  string
+	began time.Time
+	said  []string
+}
+
+type attemptsKey struct{}
 
 // RoundTrip implements [http.RoundTripper].
 func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	kind, _ := r.Context().Value(kindKey{}).(string)
+	of, known := r.Context().Value(attemptsKey{}).(*attempts)
+	if !known {
+		return c.next.RoundTrip(r)
+	}
+	began := time.Since(of.began)
 	answer, err := c.next.RoundTrip(r)
+	status := 0
 	switch {
 	case err == nil:
-		c.ledger.answered(kind, answer.StatusCode)
-	case r.Context().Err() == nil || errors.Is(r.Context().Err(), context.DeadlineExceeded):
-		c.ledger.answered(kind, 0)
+		status = answer.StatusCode
+	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
+		return answer, err
 	}
+	of.said = append(of.said, fmt.Sprintf("%d from %.1f to %.1f s", status, began.Seconds(), time.Since(of.began).Seconds()))
+	c.ledger.answered(of.kind, status)
 	return answer, err
 }
 
@@ -160,10 +191,10 @@ type worker struct {
 
 // do makes a request, whose answers and time are those of a kind.
 func (l *ledger) do(ctx context.Context, c *client.Client, kind string, r client.Request, out any) (*client.Response, error) {
-	began := time.Now()
-	answer, err := c.Do(context.WithValue(ctx, kindKey{}, kind), r, out)
+	of := &attempts{kind: kind, began: time.Now()}
+	answer, err := c.Do(context.WithValue(ctx, attemptsKey{}, of), r, out)
 	if ctx.Err() == nil {
-		l.timed(kind, began)
+		l.timed(of)
 	}
 	return answer, err
 }

@@ -2,15 +2,19 @@ package availability
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,7 +162,9 @@ func (s *process) launch() {
 		}
 		w.Cleanup(func() {
 			s.kill()
-			if written, _ := os.ReadFile(s.log.Name()); w.Failed() {
+			written, _ := os.ReadFile(s.log.Name())
+			w.Logf("warnings of %s: %s", s.name, warnings(written))
+			if w.Failed() {
 				w.Logf("the end of the log of %s:\n%s", s.name, written[max(0, len(written)-6000):])
 			}
 			_ = s.log.Close()
@@ -169,6 +175,22 @@ func (s *process) launch() {
 	if err := s.running.Start(); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// warnings counts the warnings and errors in a log.
+func warnings(log []byte) string {
+	counts := map[string]int{}
+	for line := range bytes.Lines(log) {
+		var said struct{ Level, Msg, Error string }
+		if json.Unmarshal(line, &said) == nil && (said.Level == "WARN" || said.Level == "ERROR") {
+			counts[fmt.Sprintf("%s %s: %.150s", said.Level, said.Msg, said.Error)]++
+		}
+	}
+	var lines strings.Builder
+	for _, line := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(&lines, "\n%6d × %s", counts[line], line)
+	}
+	return cmp.Or(lines.String(), "none")
 }
 
 // ready tells whether the process says so.
@@ -224,6 +246,9 @@ func (s *process) end() {
 		s.world.Errorf("%s did not end well: %v", s.name, err)
 	}
 }
+
+// use lets a server use another database from its next start.
+func (s *process) use(database string) { s.env = append(s.env, "DATABASE_URL="+database) }
 
 // restart ends the process and starts it again.
 func (s *process) restart() {
