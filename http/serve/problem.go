@@ -71,7 +71,7 @@ var Answers = []Answer{
 	{ErrRate, http.StatusTooManyRequests, api.CodeRate, "Too many requests", "1"},
 	{domain.ErrBusy, http.StatusServiceUnavailable, api.CodeBusy, "Too busy just now", "1"},
 	{domain.ErrBehind, http.StatusServiceUnavailable, api.CodeBehind, "Not that far yet", "1"},
-	{domain.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "Cannot be reached just now", "5"},
+	{domain.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "Cannot be reached just now", "1"},
 	{domain.ErrUnreadable, http.StatusConflict, api.CodeBroken, "What is stored makes no sense here", ""},
 	{domain.ErrBroken, http.StatusInternalServerError, api.CodeBroken, "What is stored makes no sense here", ""},
 	{
@@ -79,7 +79,7 @@ var Answers = []Answer{
 		"The database refuses it to the server", "",
 	},
 	{domain.ErrFull, http.StatusInsufficientStorage, api.CodeFull, "No room to write", "30"},
-	{ErrClosing, http.StatusServiceUnavailable, api.CodeClosing, "Shutting down", "5"},
+	{ErrClosing, http.StatusServiceUnavailable, api.CodeClosing, "Shutting down", "1"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, api.CodeTimeout, "Took too long", "5"},
 	{context.Canceled, StatusClientClosed, api.CodeCanceled, "The caller left", ""},
 }
