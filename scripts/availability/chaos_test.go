@@ -99,8 +99,8 @@ func (c *cluster) steps(next string, revoke func()) []step {
 		{"a writing server is frozen", freeze(c.writers[1])},
 		{"a key is revoked while a standby is behind", revoke},
 		{"the knowledge is rebuilt", func() {
-			if said, err := c.run(c.write.address, "", "rebuild", "knowledge"); err != nil {
-				c.Errorf("the rebuild: %s %v", said, err)
+			if _, err := c.run(c.write.address, "", "rebuild", "knowledge"); err != nil {
+				c.Errorf("the rebuild: %v", err)
 			}
 		}},
 		{"a reading server is killed", kill(c.readers[1])},
@@ -115,7 +115,18 @@ func (c *cluster) steps(next string, revoke func()) []step {
 				c.Error(err)
 			}
 		}},
-		{"the primary is killed, and a standby promoted", func() { c.promote() }},
+		{"the primary is killed during a rebuild, and a standby promoted", func() {
+			ended := make(chan error, 1)
+			go func() {
+				_, err := c.run(c.write.address, "", "rebuild", "knowledge")
+				ended <- err
+			}()
+			time.Sleep(3 * time.Second)
+			c.promote()
+			if err := <-ended; err != nil {
+				c.Errorf("the rebuild: %v", err)
+			}
+		}},
 		{"a writing server is restarted", func() { c.writers[0].restart() }},
 	}
 }

@@ -44,8 +44,8 @@ var nextSchema = sync.OnceValues(func() (string, error) {
 		for direction, statement := range map[string]string{
 			"up": "CREATE TABLE next_release (number bigint);", "down": "DROP TABLE next_release;",
 		} {
-			added[fmt.Sprintf("migrations/%s/%04d_next_release.%s.sql", engine, newest+1, direction)] =
-				func(string) string { return statement }
+			path := fmt.Sprintf("migrations/%s/%04d_next_release.%s.sql", engine, newest+1, direction)
+			added[path] = func(string) string { return statement }
 		}
 	}
 	return buildWith("annals-schema", added)
