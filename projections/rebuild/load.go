@@ -294,6 +294,13 @@ func (p *Versions) take(ctx context.Context, tx bun.IDB, part loading, through s
 	return nil
 }
 
+// memoryForIndexes raises PostgreSQL's own default, unless an operator has set another value.
+const memoryForIndexes = `
+	SELECT set_config('maintenance_work_mem', '512MB', true)
+	FROM pg_settings
+	WHERE name = 'maintenance_work_mem' AND source = 'default';
+	`
+
 // index builds the indexes after the load, and lets PostgreSQL analyze the tables.
 func (r *Rebuilder) index(ctx context.Context, now *run) error {
 	p, v := r.Versions, now.version
@@ -315,7 +322,7 @@ func (r *Rebuilder) index(ctx context.Context, now *run) error {
 		if err != nil {
 			return err
 		}
-		indexes = "SET LOCAL maintenance_work_mem = '512MB';\n" + made
+		indexes = memoryForIndexes + made
 		for _, table := range v.Tables.All() {
 			indexes += "ANALYZE " + string(table) + ";\n"
 		}

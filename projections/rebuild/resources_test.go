@@ -76,3 +76,21 @@ func sizeOf(t *testing.T, file string) int64 {
 	info := Must(os.Stat(file))(t)
 	return info.Size()
 }
+
+func TestAnOperatorChoosesTheMemoryForIndexes(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{"": "512MB", "&maintenance_work_mem=32MB": "32MB"} {
+		db := databasetest.Open(t, databasetest.Migrated(t, database.Postgres)+setting)
+		r := NewRebuilding(t, db, projections.Settings{})
+		_, err := db.NewRaw(`
+			CREATE TABLE seen (memory text);
+			CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS
+				$$ BEGIN INSERT INTO public.seen VALUES (current_setting('maintenance_work_mem')); END $$;
+			CREATE EVENT TRIGGER see ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION see()`).Exec(t.Context())
+		NoError(t, err)
+		r.IsActive(r.Run(), 2)
+		var got []string
+		NoError(t, db.NewRaw("SELECT DISTINCT memory FROM seen").Scan(t.Context(), &got))
+		Equal(t, got, []string{want}, "the memory with %q (-got +want)", setting)
+	}
+}
