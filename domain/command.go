@@ -18,9 +18,10 @@ type Command interface {
 	Decide(dc DecisionContext, now time.Time) ([]Fact, error)
 }
 
-// Reads names what a decision looks up. The command's own item or stream is always loaded. Voters and reports
-// are those of the command's own item.
+// Reads names what a decision looks up. The command's own item or stream is always loaded, unless it is fresh. Voters
+// and reports are those of the command's own item.
 type Reads struct {
+	Fresh   bool     // there is no item with the command's id
 	Items   []string // ids of other items
 	URIs    []string // look up the items that have these URIs
 	Voters  []Entity // whose votes on the item are read

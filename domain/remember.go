@@ -14,6 +14,7 @@ import (
 type Remember struct {
 	By         Principal
 	ID         string
+	Fresh      bool // the id was made for this command, so that no item has it
 	Knowledge  Remembered
 	Visibility Visibility // as claimed by the caller; empty to derive
 	Reason     string     // why, if it revises an older item
@@ -126,12 +127,18 @@ func mayPublish(by Principal, scopes []Scope, owner Entity) error {
 func (c Remember) Stream() string { return KnowledgeStream(c.ID) }
 
 func (c Remember) Reads() Reads {
-	reads := Reads{URIs: []string{c.Knowledge.Text.URI}, Reports: c.Confirm}
+	reads := Reads{Fresh: c.Fresh, Reports: c.Confirm}
+	if !c.hasFreshURI() {
+		reads.URIs = []string{c.Knowledge.Text.URI}
+	}
 	for _, s := range c.Similar {
 		reads.Items = append(reads.Items, s.ID)
 	}
 	return reads
 }
+
+// hasFreshURI tells whether the URI contains an id that no item has.
+func (c Remember) hasFreshURI() bool { return c.Fresh && c.assumed.uri }
 
 func (c Remember) Decide(dc DecisionContext, now time.Time) ([]Fact, error) {
 	k := dc.Knowledge(c.ID)
@@ -163,7 +170,7 @@ func (c Remember) begun(dc DecisionContext) ([]Fact, error) {
 	archives := IsArchive(c.ID) && c.By.Authentication == SystemPrincipal().Authentication // nobody tells anything by it
 	item.Proposed = item.Proposed || !archives && len(StateOf[Verification](dc, VerificationStream).
 		asking(item.Scopes, item.Type, c.By.Trust(), item.Source.Trust)) > 0
-	taken := dc.Holder(item.Text.URI) != ""
+	taken := !c.hasFreshURI() && dc.Holder(item.Text.URI) != ""
 	switch {
 	case c.assumed.uri && taken:
 		item.Text.URI = freeURIBeside(dc, item.Text.URI)

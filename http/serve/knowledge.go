@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -65,16 +66,14 @@ func verifiedOf(v *domain.Verified) *api.Verified {
 
 // RememberOf is the command that remembers what a request says.
 func RememberOf(in api.Knowledge, by domain.Principal) domain.Remember {
-	id := in.ID
-	if id == "" {
-		id = NewID()
-	}
+	id := cmp.Or(in.ID, NewID())
 	source := sourceIn(in.Source)
 	if source.Trust = domain.Trust(in.Trust); strings.HasPrefix(in.CausationID, "file:") { // as annals import says
 		source.Trust = domain.LeastTrusted(source.Trust, domain.FromImport)
 	}
 	return domain.Remember{
-		By: by, ID: id, Reason: in.Reason, Confirm: in.Confirm, Visibility: domain.Visibility(in.Visibility),
+		By: by, ID: id, Fresh: in.ID == "", Reason: in.Reason, Confirm: in.Confirm,
+		Visibility: domain.Visibility(in.Visibility),
 		Knowledge: domain.Remembered{
 			Class: domain.Class{
 				Type: domain.Type(in.Type), ContextType: domain.ContextType(in.ContextType),

@@ -79,7 +79,7 @@ func (q *query) remembering(a address, fill func(*domain.Remembered)) (domain.Re
 		return domain.Remember{}, err
 	}
 	fill(&item)
-	return domain.Remember{By: q.caller.Principal, ID: newID(), Knowledge: item, MayBeEmpty: true}.Complete()
+	return domain.Remember{By: q.caller.Principal, ID: newID(), Fresh: true, Knowledge: item, MayBeEmpty: true}.Complete()
 }
 
 // commandFor makes the command for an item; nil for none. The error names the obstacle.

@@ -70,6 +70,7 @@ func NewStage(ctx context.Context, c *catalogue.Catalogue, v catalogue.Version, 
 // Wanted is what the commands of a batch read, without duplicates.
 type Wanted struct {
 	Items    []string
+	fresh    []string // ids that no item has
 	uris     []string
 	Voters   [][]string // id, voter
 	VotesOf  []string   // ids of items
@@ -82,10 +83,13 @@ func collect(commands []domain.Command) Wanted {
 	items, uris, reports, voted := rows.Set{}, rows.Set{}, rows.Set{}, rows.Set{}
 	for _, command := range commands {
 		id, isItem := domain.ItemOf(command.Stream())
-		if isItem {
+		reads := command.Reads()
+		switch {
+		case isItem && reads.Fresh:
+			w.fresh = append(w.fresh, id)
+		case isItem:
 			items.Add(&w.Items, id)
 		}
-		reads := command.Reads()
 		for _, other := range reads.Items {
 			items.Add(&w.Items, other)
 		}
@@ -116,6 +120,9 @@ func (s *Stage) in(table rows.Source, alias string) rows.Table {
 // Reads are the queries that load what is wanted.
 func (s *Stage) Reads(w Wanted) []rows.Read {
 	var reads []rows.Read
+	for _, id := range w.fresh {
+		s.item(id) // note it as looked up
+	}
 	if len(w.Items) > 0 {
 		reads = append(reads, s.readItems(w))
 	}
