@@ -13,20 +13,8 @@ import (
 // Query is a query of a [Batch], with the function that reads its rows.
 type Query struct {
 	SQL    string // complete, unless there are Values
-	Values []any  // for a frequent query with a constant text, which SQLite prepares once
+	Values []any  // for a frequent query with a constant text, which each connection prepares once
 	Each   func(*sql.Rows) error
-}
-
-// Rows sends the query in a transaction.
-func (q Query) Rows(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
-	if len(q.Values) == 0 {
-		return tx.QueryContext(ctx, q.SQL)
-	}
-	s, err := prepared(ctx, tx, statement{text: q.SQL}) //nolint:sqlclosecheck // it ends with the transaction
-	if err != nil {
-		return nil, err
-	}
-	return s.QueryContext(context.WithoutCancel(ctx), q.Values...)
 }
 
 // Batch is a list of queries that run one after the other. Each is a separate statement, which sees what was
@@ -35,7 +23,7 @@ type Batch []Query
 
 // Run runs the queries in a transaction.
 func (b Batch) Run(ctx context.Context, tx bun.IDB) error {
-	if tx.Dialect().Name() == dialect.SQLite {
+	if tx.Dialect().Name() == dialect.SQLite || len(b) == 0 {
 		for _, q := range b {
 			if err := q.run(ctx, tx); err != nil {
 				return err
@@ -45,7 +33,13 @@ func (b Batch) Run(ctx context.Context, tx bun.IDB) error {
 	}
 	queries := make([]string, len(b))
 	for i, q := range b {
-		queries[i] = q.SQL
+		if queries[i] = q.SQL; len(q.Values) > 0 {
+			t, transacts := ctx.Value(transacting{}).(*transaction)
+			if !transacts {
+				return errNoTransaction
+			}
+			queries[i] = t.execute(q)
+		}
 	}
 	rows, err := tx.QueryContext(ctx, strings.Join(queries, ";\n"))
 	if err != nil {
@@ -67,10 +61,22 @@ func (b Batch) Run(ctx context.Context, tx bun.IDB) error {
 }
 
 func (q Query) run(ctx context.Context, tx bun.IDB) error {
-	rows, err := q.Rows(ctx, tx) //nolint:rowserrcheck // ScanAll does
+	rows, err := q.send(ctx, tx) //nolint:rowserrcheck // ScanAll does
 	if err != nil {
 		return Classify(ctx, err)
 	}
 	defer rows.Close()
 	return ScanAll(ctx, rows, q.Each)
+}
+
+// send sends the query to SQLite.
+func (q Query) send(ctx context.Context, tx bun.IDB) (*sql.Rows, error) {
+	if len(q.Values) == 0 {
+		return tx.QueryContext(ctx, q.SQL)
+	}
+	s, err := prepared(ctx, tx, statement{text: q.SQL}) //nolint:sqlclosecheck // it ends with the transaction
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(context.WithoutCancel(ctx), q.Values...)
 }

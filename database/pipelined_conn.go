@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
 	"sync/atomic"
 )
 
@@ -13,6 +16,19 @@ type transaction struct {
 	db         *DB
 	last       string                  // statements to send with COMMIT, each with its semicolon
 	statements map[statement]*sql.Stmt // SQLite: the statements that it used, prepared for it
+	executed   map[string]string       // PostgreSQL: the statements that its next message executes, by name
+}
+
+// execute is the text that executes a prepared statement. To parse and plan a query takes longer than to run it.
+func (t *transaction) execute(q Query) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(q.SQL)) // never fails
+	name := fmt.Sprintf("annals_%x", hash.Sum64())
+	if t.executed == nil {
+		t.executed = map[string]string{}
+	}
+	t.executed[name] = q.SQL
+	return "EXECUTE " + name + " " + string(AppendRow(nil, Postgres, q.Values))
 }
 
 // opening marks the context in which [DB.Transact] opens its transaction.
@@ -27,9 +43,11 @@ type pipelinedConn struct {
 	guarded *atomic.Bool // whether this role sees only the rows of the tenant that it names
 	server  identity     // when the session began
 	fence   *fence
-	begin   string       // not sent yet
-	open    *transaction // its last statements may not be sent yet
-	within  bool         // a transaction that was opened without [DB.Transact]
+	begin   string          // not sent yet
+	open    *transaction    // its last statements may not be sent yet
+	has     map[string]bool // names of prepared statements
+	unsure  bool            // which of them it has, after an error
+	within  bool            // a transaction that was opened without [DB.Transact]
 }
 
 // pqConn are the methods of lib/pq's connections.
@@ -52,7 +70,7 @@ var _ pqConn = (*pipelinedConn)(nil)
 // Otherwise, since BEGIN is delayed, the failure would appear only later in the transaction. It also refuses one to a
 // former primary.
 func (c *pipelinedConn) ResetSession(ctx context.Context) error {
-	if c.unread() || c.fence.isOutdated(c.server) {
+	if c.unread() || c.unsure || c.fence.isOutdated(c.server) {
 		return driver.ErrBadConn
 	}
 	return c.pqConn.ResetSession(ctx)
@@ -85,13 +103,28 @@ func (c *pipelinedConn) confinement(ctx context.Context) string {
 
 // unsaid are the statements to send before the next one.
 func (c *pipelinedConn) unsaid() string {
-	before := c.begin
+	before := []string{c.begin}
 	if c.open != nil {
-		before += c.open.last
-		c.open.last = ""
+		for name, query := range c.open.executed {
+			if !c.has[name] {
+				c.has[name] = true
+				before = append(before, "PREPARE "+name+" AS "+numbered(query)+";\n")
+			}
+		}
+		before = append(before, c.open.last)
+		c.open.executed, c.open.last = nil, ""
 	}
 	c.begin = ""
-	return before
+	return strings.Join(before, "")
+}
+
+// numbered is a query with $1, $2 … instead of question marks.
+func numbered(query string) string {
+	parts := strings.Split(query, "?")
+	for i := range parts[1:] {
+		parts[i] += "$" + strconv.Itoa(i+1)
+	}
+	return strings.Join(parts, "")
 }
 
 // before is what to send in the same message as a statement.
@@ -124,6 +157,7 @@ func (c *pipelinedConn) QueryContext(
 	if c.open == nil && !c.within && isRecoveryConflict(err) {
 		rows, err = c.pqConn.QueryContext(ctx, query, values)
 	}
+	c.unsure = c.unsure || err != nil && c.open != nil
 	return rows, err
 }
 

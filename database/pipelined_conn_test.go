@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"testing"
 
@@ -31,6 +32,17 @@ func TestATransactionCostsARoundTripForWhatItReadsAndOneForWhatItWrites(t *testi
 			}
 			return finish(ctx, tx, `INSERT INTO items (id) VALUES (2)`)
 		}, 2},
+		"prepared and read, then written last": {func(ctx context.Context, tx bun.Tx) error {
+			each := func(*sql.Rows) error { return nil }
+			reads := database.Batch{
+				{SQL: `SELECT id FROM items WHERE id = ?`, Values: []any{int64(1)}, Each: each},
+				{SQL: `SELECT id FROM items WHERE id > ?`, Values: []any{int64(1)}, Each: each},
+			}
+			if err := reads.Run(ctx, tx); err != nil {
+				return err
+			}
+			return finish(ctx, tx, `INSERT INTO items (id) VALUES (4)`)
+		}, 2},
 		"written before the end": {func(ctx context.Context, tx bun.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO items (id) VALUES (3)`)
 			return err
@@ -44,8 +56,8 @@ func TestATransactionCostsARoundTripForWhatItReadsAndOneForWhatItWrites(t *testi
 			t.Errorf("%s: got %d round trips, want %d", name, got, c.want)
 		}
 	}
-	if got := count(t, db); got != 3 {
-		t.Errorf("got %d items, want 3", got)
+	if got := count(t, db); got != 4 {
+		t.Errorf("got %d items, want 4", got)
 	}
 }
 

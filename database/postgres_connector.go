@@ -97,7 +97,9 @@ func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	session := &pipelinedConn{pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded, fence: c.fence}
+	session := &pipelinedConn{
+		pqConn: conn.(pqConn), unread: line.unread, guarded: &c.guarded, fence: c.fence, has: map[string]bool{},
+	}
 	if session.server, err = introduce(ctx, session.pqConn, c.settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up session: %w", err), conn.Close())
 	}

@@ -32,6 +32,8 @@ type statement struct {
 // versions of projections change.
 const mostPrepared = 200
 
+var errNoTransaction = errors.New("a prepared statement outside of a transaction")
+
 // prepared is a statement for separate values, in a transaction of [DB.Transact]. SQLite parses it once for all
 // transactions, since parsing takes longer than running it.
 //
@@ -41,7 +43,7 @@ func prepared(ctx context.Context, tx bun.IDB, s statement) (*sql.Stmt, error) {
 	t, transacts := ctx.Value(transacting{}).(*transaction)
 	own, isOwn := tx.(bun.Tx)
 	if !transacts || !isOwn {
-		return nil, errors.New("a prepared statement outside of a transaction")
+		return nil, errNoTransaction
 	}
 	if found := t.statements[s]; found != nil {
 		return found, nil

@@ -112,11 +112,7 @@ func (b *batch) readings() database.Batch {
 	db := b.log.db
 	var readings database.Batch
 	read := func(each func(*sql.Rows) error, query string, args ...any) {
-		reading := database.Query{SQL: query, Values: args, Each: each}
-		if db.Engine == database.Postgres {
-			reading.SQL, reading.Values = db.QueryGen().FormatQuery(query, args...), nil
-		}
-		readings = append(readings, reading)
+		readings = append(readings, database.Query{SQL: query, Values: args, Each: each})
 	}
 	if db.Engine == database.Postgres {
 		lock, args := lockQuery(b.tenant, b.more)

@@ -48,9 +48,9 @@ func lockQuery(tenant string, more time.Duration) (query string, args []any) {
 	hash := fnv.New32a()
 	hash.Write([]byte(tenant))
 	inMilliseconds := fmt.Sprintf("%dms", (lockPatience + more).Milliseconds())
-	return `SELECT set_config('idle_in_transaction_session_timeout', ?0, true), set_config('tcp_user_timeout', ?0, true),
-		pg_advisory_xact_lock('events'::regclass::oid::integer, ?1), ` + database.SchemaColumn,
-		[]any{inMilliseconds, int32(hash.Sum32())}
+	return `SELECT set_config('idle_in_transaction_session_timeout', ?, true), set_config('tcp_user_timeout', ?, true),
+		pg_advisory_xact_lock('events'::regclass::oid::integer, ?), ` + database.SchemaColumn,
+		[]any{inMilliseconds, inMilliseconds, int64(int32(hash.Sum32()))}
 }
 
 const lockPatience = 5 * time.Second

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uptrace/bun/dialect/pgdialect"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 )
@@ -33,30 +31,26 @@ func keyOf(s domain.Submission) requestKey {
 // requestsQuery looks up each key in the primary key's index. Without this form, PostgreSQL might read the whole
 // table.
 func requestsQuery(engine database.Engine, tenant string, keys []requestKey) (query string, args []any) {
+	pairs := make([][]string, len(keys))
+	for i, k := range keys {
+		pairs[i] = []string{k.Subject, k.Key}
+	}
 	if engine == database.SQLite {
-		pairs := make([][]string, len(keys))
-		for i, k := range keys {
-			pairs[i] = []string{k.Subject, k.Key}
-		}
 		return `
 			SELECT r.subject, r.key, r.fingerprint, r.stream, r.version, r.position, r.outcome
 			FROM json_each(?) AS k
 			CROSS JOIN requests AS r
 			WHERE r.tenant = ? AND r.subject = k.value ->> 0 AND r.key = k.value ->> 1`, []any{database.List(pairs), tenant}
 	}
-	subjects, names := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		subjects[i], names[i] = k.Subject, k.Key
-	}
 	return `
 		SELECT r.subject, r.key, r.fingerprint, r.stream, r.version, r.position, r.outcome
-		FROM unnest(?::text[], ?::text[]) AS k (subject, key)
+		FROM json_array_elements(?::json) AS k (value)
 		CROSS JOIN LATERAL (
 			SELECT *
 			FROM requests
-			WHERE tenant = ? AND subject = k.subject AND key = k.key
+			WHERE tenant = ? AND subject = k.value ->> 0 AND key = k.value ->> 1
 			LIMIT 1
-		) AS r`, []any{pgdialect.Array(subjects), pgdialect.Array(names), tenant}
+		) AS r`, []any{database.List(pairs), tenant}
 }
 
 // answerAgain answers a repeated request like the first time, from the events that it caused. The error matches

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/uptrace/bun/dialect/pgdialect"
-
 	"github.com/annals-kb/annals/database"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/codec"
@@ -64,13 +62,13 @@ func statesQuery(engine database.Engine, tenant string, names []string) (query s
 		SELECT
 			w.stream, s.version, s.position, s.form, s.state,
 			(SELECT version FROM events WHERE tenant = ? AND stream = w.stream ORDER BY version DESC LIMIT 1)
-		FROM unnest(?::text[]) AS w (stream)
+		FROM json_array_elements_text(?::json) AS w (stream)
 		LEFT JOIN LATERAL (
 			SELECT *
 			FROM streams
 			WHERE tenant = ? AND stream = w.stream
 			LIMIT 1
-		) AS s ON TRUE`, []any{tenant, pgdialect.Array(names), tenant}
+		) AS s ON TRUE`, []any{tenant, database.List(names), tenant}
 }
 
 // scan takes a row if it is usable.

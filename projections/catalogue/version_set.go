@@ -52,11 +52,8 @@ const versionSetQuery = `
 	ORDER BY CASE state WHEN '` + StateActive + `' THEN 0 ELSE 1 END, version`
 
 // ReadVersionSet reads the entries of the versions that are written.
-func (p *Catalogue) ReadVersionSet(each func(*Entry)) rows.Read {
-	if p.DB.Engine == database.SQLite {
-		return rows.ReadPrepared(versionSetQuery, each, KnowledgeName)
-	}
-	return rows.ReadEach(p.DB.NewRaw(versionSetQuery, KnowledgeName), each)
+func (p *Catalogue) ReadVersionSet(ctx context.Context, each func(*Entry)) database.Query {
+	return rows.ReadEach(ctx, p.DB, versionSetQuery, each, KnowledgeName)
 }
 
 // NewVersionSet makes a version set of the catalogue's entries. It fails if this program cannot write the active one.
@@ -215,12 +212,17 @@ func (p *Catalogue) Reload(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// An append runs HoldVersions to keep the versions as they are until it ends. A switch takes the same lock
-// exclusively.
-const (
-	HoldVersions   = "SELECT pg_advisory_xact_lock_shared(hashtextextended('annals.versions', 0))"
-	SwitchVersions = "SELECT pg_advisory_xact_lock(hashtextextended('annals.versions', 0))"
-)
+// HoldVersions keeps the versions as they are until an append on PostgreSQL ends. A switch runs SwitchVersions, which
+// takes the same lock exclusively.
+func HoldVersions() database.Query {
+	return database.Query{
+		SQL: "SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))", Values: []any{"annals.versions"},
+		Each: func(*sql.Rows) error { return nil },
+	}
+}
+
+// SwitchVersions is described at [HoldVersions].
+const SwitchVersions = "SELECT pg_advisory_xact_lock(hashtextextended('annals.versions', 0))"
 
 // ActiveIn is the active version, as of a snapshot.
 func (p *Catalogue) ActiveIn(ctx context.Context, tx bun.IDB) (Version, error) {

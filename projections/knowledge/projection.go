@@ -69,14 +69,10 @@ func (p *Projection) open(
 	ctx context.Context, tx bun.IDB, tenant string, w Wanted, known *catalogue.VersionSet, first database.Batch,
 ) (stages, []catalogue.Entry, error) {
 	var entries []catalogue.Entry
-	reads := make([]rows.Read, 0, len(first)+4)
-	for _, r := range first {
-		reads = append(reads, rows.ReadFor(r))
-	}
 	if p.catalogue.DB.Engine == database.Postgres {
-		reads = append(reads, rows.ReadNothing(tx.NewRaw(catalogue.HoldVersions)))
+		first = append(first, catalogue.HoldVersions())
 	}
-	reads = append(reads, p.catalogue.ReadVersionSet(func(e *catalogue.Entry) { entries = append(entries, *e) }))
+	reads := append(first, p.catalogue.ReadVersionSet(ctx, func(e *catalogue.Entry) { entries = append(entries, *e) }))
 	var all stages
 	for _, v := range known.Versions { // none if they are not known yet
 		s := NewStage(ctx, p.catalogue, v, tx, tenant)
@@ -86,7 +82,7 @@ func (p *Projection) open(
 	if len(all) > 0 {
 		reads = append(reads, all[0].Reads(w)...)
 	}
-	if err := rows.ReadAll(ctx, p.catalogue.DB, tx, reads); err != nil {
+	if err := reads.Run(ctx, tx); err != nil {
 		return all, entries, err
 	}
 	if len(all) > 0 {
@@ -95,7 +91,7 @@ func (p *Projection) open(
 		}
 	}
 	return all, entries, all.isolated(ctx, func(s *Stage) error {
-		if err := rows.ReadAll(ctx, p.catalogue.DB, tx, s.Reads(w)); err != nil {
+		if err := s.Reads(w).Run(ctx, tx); err != nil {
 			return err
 		}
 		return s.recall()

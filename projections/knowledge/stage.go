@@ -118,8 +118,8 @@ func (s *Stage) in(table rows.Source, alias string) rows.Table {
 }
 
 // Reads are the queries that load what is wanted.
-func (s *Stage) Reads(w Wanted) []rows.Read {
-	var reads []rows.Read
+func (s *Stage) Reads(w Wanted) database.Batch {
+	var reads database.Batch
 	for _, id := range w.fresh {
 		s.item(id) // note it as looked up
 	}
@@ -141,37 +141,33 @@ func (s *Stage) Reads(w Wanted) []rows.Read {
 	return reads
 }
 
-func (s *Stage) readItems(w Wanted) rows.Read {
+func (s *Stage) readItems(w Wanted) database.Query {
 	for _, id := range w.Items {
 		s.item(id) // note it as looked up, whether it exists or not
 	}
 	each := func(r *rows.Row) {
 		s.items[r.ID] = &item{was: r.Knowledge, now: &r.Knowledge, words: r.Words}
 	}
-	if s.catalogue.DB.Engine == database.SQLite {
-		return rows.ReadPrepared(`
-			SELECT k.`+strings.Join(rows.KnowledgeColumns, ", k.")+`
-			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
-			WHERE k.tenant = ? AND k.id = wanted.value`, each, database.List(w.Items), s.tenant)
-	}
-	q := rows.LookUp(rows.Select(s.tx), s.in(s.tables.Knowledge, "k"), rows.SingleKeys(w.Items), "id")
-	return rows.ReadEach(q, each)
+	return lookUp(s, "k."+strings.Join(rows.KnowledgeColumns, ", k."), "id", w.Items, each)
 }
 
-func (s *Stage) readHolders(w Wanted) rows.Read {
+func (s *Stage) readHolders(w Wanted) database.Query {
 	for _, uri := range w.uris {
 		s.holders[uri] = ""
 	}
-	each := func(h *holder) { s.holders[h.URI] = h.ID }
-	if s.catalogue.DB.Engine == database.SQLite {
-		return rows.ReadPrepared(`
-			SELECT k.id, k.uri
-			FROM json_each(?) AS wanted CROSS JOIN `+s.tables.Knowledge.String()+` AS k
-			WHERE k.tenant = ? AND k.uri = wanted.value AND k.`+rows.Live, each, database.List(w.uris), s.tenant)
+	return lookUp(s, "k.id, k.uri", rows.Live+" AND k.uri", w.uris, func(h *holder) { s.holders[h.URI] = h.ID })
+}
+
+// lookUp selects columns of the items k that have a value, each in an index.
+func lookUp[T any](s *Stage, columns, has string, values []string, each func(*T)) database.Query {
+	query := s.tables.Knowledge.String() + " AS k WHERE k.tenant = ? AND k." + has + " = wanted.value"
+	if s.catalogue.DB.Engine == database.SQLite { // which never changes the order of a CROSS JOIN
+		query = "json_each(?) AS wanted CROSS JOIN " + query
+	} else {
+		query = "json_array_elements_text(?::json) AS wanted (value) CROSS JOIN LATERAL (SELECT * FROM " +
+			query + " OFFSET 0) AS k"
 	}
-	live := s.in(s.tables.Knowledge, "k")
-	live.Condition = rows.Live
-	return rows.ReadEach(rows.LookUp(s.tx.NewSelect().Model((*holder)(nil)), live, rows.SingleKeys(w.uris), "uri"), each)
+	return rows.ReadEach(s.ctx, s.catalogue.DB, "SELECT "+columns+" FROM "+query, each, database.List(values), s.tenant)
 }
 
 // holder is a URI with its item.
@@ -183,12 +179,12 @@ type holder struct {
 }
 
 // readVotes reads all votes of items, or those of voters.
-func (s *Stage) readVotes(keys [][]string, columns ...string) rows.Read {
+func (s *Stage) readVotes(keys [][]string, columns ...string) database.Query {
 	for _, key := range keys {
 		s.votes[strings.Join(key, " ")] = true
 	}
 	query := rows.LookUp(s.tx.NewSelect().Model((*rows.VoteRow)(nil)), s.in(s.tables.Votes, "v"), keys, columns...)
-	return rows.ReadEach(query, func(r *rows.VoteRow) {
+	return rows.ReadEach(s.ctx, s.catalogue.DB, query.String(), func(r *rows.VoteRow) {
 		it, found := s.items[r.ID]
 		if !found || it.votes[r.EventID] != "" {
 			return
@@ -211,13 +207,13 @@ func (s *Stage) readVotesFor(it *item, fact domain.Fact) error {
 	if !needed || !it.was.Exists() || s.votes[id] || voter != "" && s.votes[id+" "+string(voter)] {
 		return nil
 	}
-	return rows.ReadAll(s.ctx, s.catalogue.DB, s.tx, []rows.Read{s.readVotes([][]string{{id}}, "id")})
+	return database.Batch{s.readVotes([][]string{{id}}, "id")}.Run(s.ctx, s.tx)
 }
 
-func (s *Stage) readReports(w Wanted) rows.Read {
+func (s *Stage) readReports(w Wanted) database.Query {
 	query := rows.LookUp(s.tx.NewSelect().Model((*rows.ReportRow)(nil)), s.in(s.tables.Reports, "r"),
 		rows.SingleKeys(w.Reports), "id")
-	return rows.ReadEach(query, func(r *rows.ReportRow) {
+	return rows.ReadEach(s.ctx, s.catalogue.DB, query.String(), func(r *rows.ReportRow) {
 		it, found := s.items[r.ID]
 		if !found {
 			return
@@ -262,8 +258,7 @@ func (s *Stage) recall() error {
 
 func (s *Stage) Knowledge(id string) *domain.Knowledge {
 	if _, known := s.items[id]; !known {
-		if err := rows.ReadAll(s.ctx, s.catalogue.DB, s.tx,
-			[]rows.Read{s.readItems(Wanted{Items: []string{id}})}); err != nil {
+		if err := (database.Batch{s.readItems(Wanted{Items: []string{id}})}).Run(s.ctx, s.tx); err != nil {
 			s.err = fmt.Errorf("look an item up: %w", err)
 		} else if err := s.recall(); err != nil {
 			s.err = err

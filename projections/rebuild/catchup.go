@@ -116,7 +116,7 @@ func (r *Rebuilder) takePage(ctx context.Context, tx bun.IDB, v catalogue.Versio
 	p := r.Versions
 	s := knowledge.NewStage(ctx, p.Catalogue, v, tx, tenant)
 	if touched := touchedBy(page.Events); len(touched.Items) > 0 {
-		if err := rows.ReadAll(ctx, p.DB, tx, s.Reads(touched)); err != nil {
+		if err := s.Reads(touched).Run(ctx, tx); err != nil {
 			return 0, fmt.Errorf("load knowledge: %w", err)
 		}
 	}
