@@ -19,8 +19,16 @@ type transaction struct {
 	executed   map[string]string       // PostgreSQL: the statements that its next message executes, by name
 }
 
-// execute is the text that executes a prepared statement. To parse and plan a query takes longer than to run it.
+// execute is the text that executes a prepared statement. To parse and plan a query takes longer than to run it. If
+// sessions are shared, it is the query with its values: the next one would not know the statement.
 func (t *transaction) execute(q Query) string {
+	if t.db.sharesSessions {
+		parts := strings.Split(q.SQL, "?")
+		for i, value := range q.Values {
+			parts[i] += string(AppendLiteral(nil, Postgres, value))
+		}
+		return strings.Join(parts, "")
+	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(q.SQL)) // never fails
 	name := fmt.Sprintf("annals_%x", hash.Sum64())
