@@ -134,16 +134,20 @@ func (l *Followers) pageSettings(followed bool) database.Query {
 	}}
 }
 
-// moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning.
+// moveCheckpoint moves the checkpoint to the end of the page, unless it is no longer at the page's beginning. The last
+// event must be in this log: a primary that fails shows commits that no standby has received, and the page may have
+// been read there.
 func (l *Followers) moveCheckpoint(ctx context.Context, tx bun.IDB, projection string, page Page) error {
 	last := page.Last()
 	result, err := tx.ExecContext(ctx, `
 		INSERT INTO checkpoints AS c (projection, tenant, position, event_id, updated_at)
-		VALUES (?, ?, ?, ?, ?)
+		SELECT ?, tenant, position, event_id, ?
+		FROM events
+		WHERE tenant = ? AND position = ? AND event_id = ?
 		ON CONFLICT (projection, tenant) DO UPDATE
 		SET position = excluded.position, event_id = excluded.event_id, updated_at = excluded.updated_at
 		WHERE c.position = ?`,
-		projection, page.Tenant, last.Position, last.EventID, database.At(l.options.Clock()), page.After)
+		projection, database.At(l.options.Clock()), page.Tenant, last.Position, last.EventID, page.After)
 	if err != nil {
 		return fmt.Errorf("move checkpoint: %w", err)
 	}

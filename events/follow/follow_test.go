@@ -361,6 +361,36 @@ func TestARestoredLogHaltsWhoeverHasReadMore(t *testing.T) {
 	}
 }
 
+// A primary that fails shows events that its standby never receives. The standby, once it is promoted, gives their
+// positions to others.
+func TestAPageOfEventsThatAFailoverLostIsReadAgain(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		l, followers := newLog(t, db, events.Options{})
+		e := newEffects(t, db, "effects")
+		logtest.Remember(t, l, "acme", 0, 3)
+		lose := sync.OnceFunc(func() {
+			damage(t, db, `UPDATE events SET event_id = '0195a000-0000-7000-8000-000000000001' WHERE position = 3`)
+		})
+		var read []string
+		stop := run(t, func(router *message.Router) {
+			follow.AddPreparer(router, followers, "p", func(_ context.Context, page follow.Page) (follow.Change, error) {
+				read = append(read, page.Last().EventID)
+				lose() // after the page was read, and before it is written
+				return handled{handler: e.handle, page: page}, nil
+			})
+		})
+		if got := e.reach(t, followers, db, "p", "acme", 3); got != 3 {
+			t.Errorf("got %d effects, want 3", got)
+		}
+		stop()
+		_, id, _, err := followers.Checkpoint(t.Context(), "p", "acme")
+		if want := "0195a000-0000-7000-8000-000000000001"; id != want || read[0] == want || err != nil {
+			t.Errorf("got a checkpoint at %s after pages that end with %v, %v; want %s", id, read, err, want)
+		}
+	})
+}
+
 func damage(t *testing.T, db *database.DB, statement string) {
 	t.Helper()
 	databasetest.Tamper(t, db, statement)
