@@ -375,7 +375,7 @@ func (w *world) standing(address string) (halted, quarantined int) {
 		var behind int64
 		for _, p := range projections {
 			quarantined += int(p.Quarantined)
-			if p.Halted || p.State == "failed" {
+			if p.Halted && p.State != "failed" { // an earlier release that appends gives up what a later one builds
 				w.Logf("%s halted: %s", p.Name, p.Error)
 				halted++
 			}
