@@ -36,7 +36,7 @@ func (r *reads) trouble() error {
 	if s.Service == nil {
 		return s.why
 	}
-	return s.replica.trouble()
+	return s.trouble()
 }
 
 // openReads opens the standby for reads. While it cannot be reached, is too far behind, or was promoted, the primary
@@ -53,7 +53,7 @@ func openReads(ctx context.Context, c *core) (part, error) {
 	}
 	c.registry.MustRegister(prometheus.NewGaugeFunc(lag, func() float64 {
 		if s := r.now.Load(); s.Service != nil {
-			return s.replica.state.Load().Lag.Seconds()
+			return s.state.Load().Lag.Seconds()
 		}
 		return 0
 	}))
