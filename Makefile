@@ -89,7 +89,8 @@ availability: go ## Test fail-over, upgrades, and a cluster while its servers ar
 	@scripts/postgres.sh install
 	@scripts/availability.sh install
 	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -v $(TESTFLAGS) ./scripts/availability -chaos $(CHAOS)
-	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -run Availability ./database/... ./cmd/annals/...
+	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -run 'Availability|Standby|Failover|KeepsToOneDatabase' \
+		./database ./projections/knowledge ./cmd/annals
 
 test-clients: go ## Test the clients for TypeScript and Python, and their adapters, against a server
 	@clients/test.sh
