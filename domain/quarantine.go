@@ -41,11 +41,12 @@ func mayNotContain(k *Knowledge) *Refusal {
 		WithFix("ask an admin, or a maintainer of a group that it is meant for")
 }
 
-// Readmit asks to end the quarantine of the item. It changes nothing if the item is not quarantined, or for another
-// containment.
+// Readmit asks to end the quarantine of the item. If the item is not quarantined, or for another containment, it
+// changes nothing, or refuses that if it is Named by the caller.
 type Readmit struct {
 	Target
 	Containment string
+	Named       bool
 	// Quarantined is the fact that withheld it, if that is the event of this Version of its stream. Otherwise the
 	// decision looks it up.
 	Quarantined ItemQuarantined
@@ -73,14 +74,18 @@ func (c Readmit) Validate() error {
 // Decide implements [Command]. If another item has the URI by now, the item gets one beside it.
 func (c Readmit) Decide(dc DecisionContext, _ time.Time) ([]Fact, error) {
 	k, err := c.containable(dc)
-	if err != nil || k.Status != IsQuarantined {
+	if err != nil {
 		return nil, err
 	}
 	was := c.Quarantined
-	if k.Version != c.Version {
+	if k.Status == IsQuarantined && k.Version != c.Version {
 		was, _ = dc.NewestFact(c.Stream(), was.Name(), "").(ItemQuarantined)
 	}
-	if was.Containment != c.Containment {
+	switch held := k.Status == IsQuarantined && was.Containment == c.Containment; {
+	case !held && c.Named:
+		return nil, Refuse(ErrConflict, "the containment does not hold %s", c.ID).
+			WithFix("annals contain show lists what it holds; nothing was released")
+	case !held:
 		return nil, nil
 	}
 	facts := []Fact{Readmitted{Containment: was.Containment, Status: was.Was, Reason: c.Reason}}

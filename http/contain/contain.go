@@ -88,7 +88,7 @@ func (r Room) Routes(a *serve.API, events visible.Events) {
 	serve.HandleBody(a, true, huma.Operation{
 		OperationID: "release-contained", Method: http.MethodPost, Path: one + "/release", Tags: tags,
 		Summary: "Release items of a containment", Description: "For false alarms. All of the items are released, or none.",
-		Errors: []int{http.StatusForbidden, http.StatusNotFound},
+		Errors: []int{http.StatusConflict, http.StatusForbidden, http.StatusNotFound},
 	}, s.release)
 }
 

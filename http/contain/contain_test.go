@@ -81,6 +81,8 @@ func TestAContainmentIsShownAppliedReleasedAndUndone(t *testing.T) {
 		w.Ask("POST", id+"/release", Object{"items": []string{"b-web"}}, maintainer).Want(http.StatusNotFound)
 		w.Ask("POST", id+"/release", Object{"items": []string{"a-pay"}, "reason": "checked"}, maintainer).Want(http.StatusOK)
 		w.Ask("GET", "/v1/knowledge/a-pay", nil, member).Want(http.StatusOK)
+		w.Ask("POST", id+"/release", Object{"items": []string{"c-both", "good"}}, admin).Want(http.StatusConflict)
+		w.Ask("GET", "/v1/knowledge/c-both", nil, member).Want(http.StatusNotFound)
 		w.Ask("POST", id+"/undo", nil, maintainer).Want(http.StatusNotFound) // b-web is not the maintainer's
 		w.Ask("POST", id+"/undo", Object{"reason": "all checked"}, admin).Want(http.StatusOK)
 		w.Ask("POST", id+"/undo", nil, admin).Want(http.StatusConflict)

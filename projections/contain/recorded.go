@@ -153,7 +153,7 @@ func (c *Containments) Release(
 	ctx context.Context, by domain.Principal, r domain.RecordedContainment, ids []string, reason string,
 ) (first domain.Readmit, then []domain.Command, err error) {
 	for i, id := range ids {
-		readmit := domain.Readmit{Target: domain.Target{By: by, ID: id}, Containment: r.ID, Reason: reason}
+		readmit := domain.Readmit{Target: domain.Target{By: by, ID: id}, Containment: r.ID, Named: true, Reason: reason}
 		if i == 0 {
 			first = readmit
 		} else {
