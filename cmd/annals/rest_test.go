@@ -17,7 +17,7 @@ import (
 func TestAvailabilityOfManyTenantsAtRest(t *testing.T) {
 	databasetest.Slow(t)
 	t.Parallel()
-	const tenants, most, settled, watched = 300, 5.0, time.Minute, time.Minute
+	const tenants, most, windows, watched = 300, 5.0, 6, time.Minute
 	address, data, root := databasetest.Postgres(t), t.TempDir(), strings.Repeat("k", 40)
 	server := startServer(t, data, []string{
 		"DATABASE_URL=" + address, "ANNALS_DATA=" + data, "ANNALS_LISTEN=127.0.0.1:0", "ANNALS_ROOT_KEY=" + root,
@@ -52,12 +52,14 @@ func TestAvailabilityOfManyTenantsAtRest(t *testing.T) {
 		}
 		return n
 	}
-	time.Sleep(settled)
-	before := transactions()
-	time.Sleep(watched)
-	asked := (transactions() - before) / watched.Seconds()
-	t.Logf("%.1f transactions a second with %d tenants", asked, tenants)
-	if asked > most {
-		t.Errorf("got %.1f transactions a second, want at most %.1f", asked, most)
+	for window := range windows { // until what was written is projected
+		before := transactions()
+		time.Sleep(watched)
+		asked := (transactions() - before) / watched.Seconds()
+		t.Logf("minute %d: %.1f transactions a second with %d tenants", window+1, asked, tenants)
+		if asked <= most {
+			return
+		}
 	}
+	t.Errorf("got more than %.0f transactions a second in each of %d minutes", most, windows)
 }
