@@ -17,6 +17,8 @@ PARALLEL ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 FUZZTIME ?= 10s
 # How long make availability lets servers fail.
 CHAOS ?= 5m
+# How long make soak puts servers under load.
+SOAK ?= 1h
 
 # The directories of questions and the items that answer them: see make bench-retrieval.
 QUESTIONS ?= projections/testdata/company
@@ -28,7 +30,7 @@ TRACE = dir=$$(mktemp -d) && trap "rm -r $$dir" EXIT && GOCOVERDIR=$$dir go run 
 TEST = ANNALS_TEST_BROWSER="$$(scripts/browser.sh path)" scripts/postgres.sh run go test -p $(PARALLEL) -pgo=off -vet=off -ldflags='-s -w' -count=1 -timeout 60m
 BENCH = mkdir -p bench-results && scripts/postgres.sh install && scripts/postgres.sh run go run -pgo=off ./scripts/bench
 
-.PHONY: help run build test test-all race trace test-mcp test-encoder test-clients test-deploy test-release availability demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
+.PHONY: help run build test test-all race trace test-mcp test-encoder test-clients test-deploy test-release availability soak demo check fmt fuzz sbom bench bench-smoke bench-compare bench-scale bench-retrieval profile clean go
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +93,10 @@ availability: go ## Test fail-over, upgrades, and a cluster while its servers ar
 	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -v $(TESTFLAGS) ./scripts/availability -chaos $(CHAOS)
 	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 60m -run 'Availability|Standby|Failover|KeepsToOneDatabase' \
 		./database ./projections/knowledge ./cmd/annals
+
+soak: go ## Compare what a server uses before and after an even load, SOAK=1h long, on both engines
+	@scripts/postgres.sh install
+	@scripts/postgres.sh run go test -pgo=off -vet=off -count=1 -timeout 24h -v $(TESTFLAGS) -run Soak ./scripts/availability -soak $(SOAK)
 
 test-clients: go ## Test the clients for TypeScript and Python, and their adapters, against a server
 	@clients/test.sh
