@@ -104,8 +104,8 @@ var network = &http.Transport{
 	DisableCompression: true,
 }
 
-// newProxy makes what forwards a request as it is, with the caller's credentials. An answer may begin before the request
-// has ended, as with bulk requests.
+// newProxy makes what forwards a request as it is, with the caller's credentials. An answer may begin before the
+// request has ended, as with bulk requests.
 func (f *Forwarder) newProxy() http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
