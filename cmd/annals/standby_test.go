@@ -24,6 +24,7 @@ func (c caller) calls(method, path, body string) (status int, said, position str
 		c.t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	request.Close = true // the server ends a connection that was idle for two minutes
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err.Error(), ""
