@@ -145,7 +145,9 @@ func TestAServerReadsAStandbyBesideThePrimary(t *testing.T) {
 	both.gets(http.StatusOK, `"receipt"`, http.MethodPost, "/v1/search?max_wait=25&min_position="+at, question)
 	both.gets(http.StatusOK, "by-mcp", http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`+
 		`"save_knowledge","arguments":{"id":"by-mcp","type":"strategy","content":"one","scopes":["public"]}}}`)
-	both.gets(http.StatusOK, "by-mcp", http.MethodGet, "/v1/knowledge/by-mcp", "") // the standby has what it forwarded
+	both.gets(http.StatusOK, "by-mcp", http.MethodGet, "/v1/knowledge/by-mcp", "") // the standby has it already
+	both.gets(http.StatusOK, "by-mcp", http.MethodGet, "/console/knowledge", "")
+	both.gets(http.StatusOK, "retry with jitter", http.MethodPost, "/api/v1/search/find", `{"query":"one"}`)
 
 	asked := func() string {
 		return pair.Ask(pair.Second, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")

@@ -18,7 +18,6 @@ import (
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
-	"github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/serve"
 )
 
@@ -87,9 +86,11 @@ func Reads(r *http.Request) bool {
 }
 
 // ReadsItems tells whether a request changes nothing, and is about knowledge and not about the server, the log or
-// access.
+// access. MCP and the console ask in this way themselves.
 func ReadsItems(r *http.Request) bool {
-	for _, path := range []string{"/v1/search", "/v1/context", "/v1/knowledge", "/mcp", "/console", "/api/v1/"} {
+	for _, path := range []string{
+		"/v1/search", "/v1/context", "/v1/knowledge", "/api/v1/search/", "/api/v1/content/", "/api/v1/fs/",
+	} {
 		if strings.HasPrefix(r.URL.Path, path) {
 			return Reads(r)
 		}
@@ -117,7 +118,7 @@ func (f *Forwarder) newProxy() http.Handler {
 			f.await(answer)
 			return nil
 		},
-		Transport: f.transport(), FlushInterval: -1,
+		Transport: network, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(f.Logger.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			f.Logger.WarnContext(r.Context(), "a write could not be forwarded to the primary", "error", err)
@@ -128,15 +129,8 @@ func (f *Forwarder) newProxy() http.Handler {
 		control := http.NewResponseController(w) // not every writer has what follows
 		_ = control.EnableFullDuplex()
 		_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
-		proxy.ServeHTTP(w, r.WithContext(client.WithOuter(r.Context(), r)))
+		proxy.ServeHTTP(w, r)
 	})
-}
-
-func (f *Forwarder) transport() http.RoundTripper {
-	if f.Transport != nil {
-		return f.Transport
-	}
-	return network
 }
 
 // await waits until the caller finds here what was written there, unless the standby is slow.
@@ -211,7 +205,7 @@ func (f *Forwarder) ask(ctx context.Context) (other api.Readiness, err error) {
 	if err != nil {
 		return other, err
 	}
-	answer, err := f.transport().RoundTrip(r)
+	answer, err := network.RoundTrip(r)
 	if err != nil {
 		return other, silent()
 	}

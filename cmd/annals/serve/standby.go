@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/annals-kb/annals/database"
 	annalshttp "github.com/annals-kb/annals/http"
-	annalsclient "github.com/annals-kb/annals/http/client"
 	"github.com/annals-kb/annals/http/operate"
 	"github.com/annals-kb/annals/http/standby"
 )
@@ -100,11 +98,6 @@ func openStandby(_ context.Context, c *core) (part, error) {
 	}
 	p.api = func(api *annalshttp.Config) { api.Elsewhere = forwarder.Elsewhere }
 	p.probes = []operate.Probe{{Name: "replica", Check: r.check}}
-	if c.primary != nil { // in this process
-		primary = &url.URL{Scheme: "http", Host: "primary"}
-		forwarder.Primary, forwarder.Transport = primary, annalsclient.Inside(http.HandlerFunc(
-			func(w http.ResponseWriter, r *http.Request) { c.primary.api.Handler().ServeHTTP(w, r) }))
-	}
 	if primary != nil {
 		p.probes = append(p.probes, operate.Probe{Name: "primary", Beside: true, Check: forwarder.Check})
 	}

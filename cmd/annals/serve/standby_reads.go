@@ -12,8 +12,10 @@ import (
 
 	"github.com/annals-kb/annals/cmd/annals/terminal"
 	"github.com/annals-kb/annals/database"
+	"github.com/annals-kb/annals/domain"
 	annalshttp "github.com/annals-kb/annals/http"
 	"github.com/annals-kb/annals/http/operate"
+	httpserve "github.com/annals-kb/annals/http/serve"
 	"github.com/annals-kb/annals/http/standby"
 )
 
@@ -59,6 +61,7 @@ func openReads(ctx context.Context, c *core) (part, error) {
 	}))
 	return part{
 		run:    []func(context.Context){r.run},
+		writer: func(w httpserve.Writer) httpserve.Writer { return replayed{w, r} },
 		api:    func(api *annalshttp.Config) { api.Elsewhere = r.elsewhere },
 		probes: []operate.Probe{{Name: "reads", Beside: true, Check: func(context.Context) error { return r.trouble() }}},
 	}, nil
@@ -137,4 +140,41 @@ func (r *reads) elsewhere(request *http.Request) (http.Handler, error) {
 		return nil, nil
 	}
 	return r.now.Load().API.Handler(), nil
+}
+
+// replayed answers writes when the standby has them, unless it is slow: the next question may go there.
+type replayed struct {
+	httpserve.Writer
+
+	reads *reads
+}
+
+// Submit implements [httpserve.Writer].
+func (w replayed) Submit(ctx context.Context, submission domain.Submission) (domain.Receipt, error) {
+	done, err := w.Writer.Submit(ctx, submission)
+	w.reads.await(ctx, submission.By.Tenant, done.Position)
+	return done, err
+}
+
+// SubmitAll implements [httpserve.Writer].
+func (w replayed) SubmitAll(ctx context.Context, submissions []domain.Submission) []domain.Result {
+	done, newest := w.Writer.SubmitAll(ctx, submissions), int64(0)
+	for _, one := range done {
+		newest = max(newest, one.Receipt.Position)
+	}
+	if len(submissions) > 0 {
+		w.reads.await(ctx, submissions[0].By.Tenant, newest)
+	}
+	return done
+}
+
+// await waits until the standby has a position, for a second at most.
+func (r *reads) await(ctx context.Context, tenant string, position int64) {
+	if position == 0 || r.trouble() != nil {
+		return
+	}
+	const most = time.Second
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	_, _ = r.now.Load().Service.core.log.Watchers.AwaitHead(ctx, tenant, position) // or the next question waits
 }
