@@ -143,7 +143,7 @@ func Open(t testing.TB, url string) *database.DB {
 	return db
 }
 
-// Log writes warnings and errors to the test's output.
+// Log writes to the test's output.
 func Log(t testing.TB) *slog.Logger {
-	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }

@@ -2,11 +2,11 @@ package servertest
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/annals-kb/annals/database"
-	"github.com/annals-kb/annals/database/databasetest"
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/events/follow"
 	annalshttp "github.com/annals-kb/annals/http"
@@ -63,6 +63,11 @@ type Subscriptions interface { // part: webhooks
 	reports.Digests                   // part: webhooks
 } // part: webhooks
 
+// warnings are written to the test's output, without a line for each request.
+func warnings(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
 // Config serves them in no-auth mode. Each request sees one tenant, if the database has roles for that.
 func (b Base) Config(t *testing.T) Config {
 	known := sessions.Sessions{Log: b.Log, Followers: b.Followers}
@@ -70,7 +75,7 @@ func (b Base) Config(t *testing.T) Config {
 		Config: annalshttp.Config{
 			Writer: b.Log, Historian: b.Log.Reader, Watcher: b.Log.Watchers, Finder: b.Log.Finder, Reader: b.Reader(),
 			Browser: b.Knowledge.Browser, Searcher: b.Knowledge.Searcher,
-			Version: "test", Logger: databasetest.Log(t), Confine: database.ForTenant,
+			Version: "test", Logger: warnings(t), Confine: database.ForTenant,
 		},
 		Followers: b.Followers, Events: b.Log.Finder, Sessions: known,
 		Reporter: browse.Reports{Browser: b.Knowledge.Browser, Log: b.Log},
