@@ -33,7 +33,7 @@ paths() {
 	policies) echo projections/policies cmd/annals/serve/policies.go http/operate/policies*.go \
 		http/console/policies_test.go cmd/annals/operate/policy.go \
 		cmd/annals/testdata/engines/verification.txtar ;;
-	standby) echo http/standby cmd/annals/serve/standby.go cmd/annals/standby_test.go ;;
+	standby) echo http/standby cmd/annals/serve/standby*.go cmd/annals/standby_test.go ;;
 	foreign) echo cmd/annals/foreign ;;
 	agents) echo cmd/annals/agents ;;
 	contain) echo projections/contain http/contain cmd/annals/serve/contain.go cmd/annals/operate/contain.go \

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -161,4 +162,47 @@ func (s *server) end(t testing.TB) {
 	if t.Failed() {
 		t.Logf("the server's log:\n%s", s.log.String())
 	}
+}
+
+// caller calls one server.
+type caller struct {
+	t      *testing.T
+	server string
+}
+
+// calls returns the status, the body and the Annals-Position of an answer.
+func (c caller) calls(method, path, body string) (status int, said, position string) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Close = true // the server ends a connection that was idle for two minutes
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	return answer.StatusCode, string(content), answer.Header.Get("Annals-Position")
+}
+
+// gets fails unless the answer has the status and the words.
+func (c caller) gets(wanted int, words, method, path, body string) (position string) {
+	c.t.Helper()
+	status, said, position := c.calls(method, path, body)
+	if status != wanted || !strings.Contains(said, words) {
+		c.t.Errorf("%s %s: got %d %s, want %d with %q", method, path, status, said, wanted, words)
+	}
+	return position
+}
+
+func (c caller) remembers(id string) (position string) {
+	c.t.Helper()
+	return c.gets(http.StatusCreated, id, http.MethodPost, "/v1/knowledge",
+		`{"id":"`+id+`","type":"strategy","content":"retry with jitter: `+id+`","scopes":["public"]}`)
 }
