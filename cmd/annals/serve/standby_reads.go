@@ -32,13 +32,19 @@ type standbyService struct {
 	why error
 }
 
-// trouble is why the primary answers instead; nil if the standby does.
-func (r *reads) trouble() error {
+// service is that of the standby, or why the primary answers instead.
+func (r *reads) service() (*standbyService, error) {
 	s := r.now.Load()
 	if s.Service == nil {
-		return s.why
+		return nil, s.why
 	}
-	return s.trouble()
+	return s, s.trouble()
+}
+
+// check fails while the primary answers instead.
+func (r *reads) check(context.Context) error {
+	_, err := r.service()
+	return err
 }
 
 // openReads opens the standby for reads. While it cannot be reached, is too far behind, or was promoted, the primary
@@ -63,13 +69,13 @@ func openReads(ctx context.Context, c *core) (part, error) {
 		run:    []func(context.Context){r.run},
 		writer: func(w httpserve.Writer) httpserve.Writer { return replayed{w, r} },
 		api:    func(api *annalshttp.Config) { api.Elsewhere = r.elsewhere },
-		probes: []operate.Probe{{Name: "reads", Beside: true, Check: func(context.Context) error { return r.trouble() }}},
+		probes: []operate.Probe{{Name: "reads", Beside: true, Check: r.check}},
 	}, nil
 }
 
 // open opens a service of the standby. Its error matches [database.ErrUnavailable] if it may work later.
 func (r *reads) open(ctx context.Context) error {
-	opened, err := r.service(ctx)
+	opened, err := r.openService(ctx)
 	if err != nil {
 		err = fmt.Errorf("DATABASE_READ_URL: %w", err)
 		opened = &standbyService{why: err}
@@ -78,7 +84,7 @@ func (r *reads) open(ctx context.Context) error {
 	return err
 }
 
-func (r *reads) service(ctx context.Context) (*standbyService, error) {
+func (r *reads) openService(ctx context.Context) (*standbyService, error) {
 	cfg := r.primary.cfg
 	cfg.Database, cfg.ReadDatabase, cfg.NoMigrate = cfg.ReadDatabase, "", true
 	db, err := OpenDatabase(ctx, cfg, r.primary.logger)
@@ -136,10 +142,14 @@ func (r *reads) use(ctx context.Context, s *standbyService) {
 
 // elsewhere lets the standby answer what searches and reads items.
 func (r *reads) elsewhere(request *http.Request) (http.Handler, error) {
-	if !standby.ReadsItems(request) || r.trouble() != nil {
+	if !standby.ReadsItems(request) {
 		return nil, nil
 	}
-	return r.now.Load().API.Handler(), nil
+	s, err := r.service()
+	if err != nil { // the primary answers
+		return nil, nil //nolint:nilerr // its check tells
+	}
+	return s.API.Handler(), nil
 }
 
 // replayed answers writes when the standby has them, unless it is slow: the next question may go there.
@@ -170,11 +180,12 @@ func (w replayed) SubmitAll(ctx context.Context, submissions []domain.Submission
 
 // await waits until the standby has a position, for a second at most.
 func (r *reads) await(ctx context.Context, tenant string, position int64) {
-	if position == 0 || r.trouble() != nil {
+	s, err := r.service()
+	if position == 0 || err != nil {
 		return
 	}
 	const most = time.Second
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	_, _ = r.now.Load().Service.core.log.Watchers.AwaitHead(ctx, tenant, position) // or the next question waits
+	_, _ = s.Service.core.log.Watchers.AwaitHead(ctx, tenant, position) // or the next question waits
 }
