@@ -23,11 +23,7 @@ type transaction struct {
 // sessions are shared, it is the query with its values: the next one would not know the statement.
 func (t *transaction) execute(q Query) string {
 	if t.db.sharesSessions {
-		parts := strings.Split(q.SQL, "?")
-		for i, value := range q.Values {
-			parts[i] += string(AppendLiteral(nil, Postgres, value))
-		}
-		return strings.Join(parts, "")
+		return filled(q.SQL, func(i int) string { return string(AppendLiteral(nil, Postgres, q.Values[i])) })
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(q.SQL)) // never fails
@@ -116,7 +112,7 @@ func (c *pipelinedConn) unsaid() string {
 		for name, query := range c.open.executed {
 			if !c.has[name] {
 				c.has[name] = true
-				before = append(before, "PREPARE "+name+" AS "+numbered(query)+";\n")
+				before = append(before, "PREPARE "+name+" AS "+filled(query, parameter)+";\n")
 			}
 		}
 		before = append(before, c.open.last)
@@ -126,14 +122,17 @@ func (c *pipelinedConn) unsaid() string {
 	return strings.Join(before, "")
 }
 
-// numbered is a query with $1, $2 … instead of question marks.
-func numbered(query string) string {
+// filled is a query with a text for each question mark, counted from 0.
+func filled(query string, text func(i int) string) string {
 	parts := strings.Split(query, "?")
 	for i := range parts[1:] {
-		parts[i] += "$" + strconv.Itoa(i+1)
+		parts[i] += text(i)
 	}
 	return strings.Join(parts, "")
 }
+
+// parameter is $1 for the first question mark.
+func parameter(i int) string { return "$" + strconv.Itoa(i+1) }
 
 // before is what to send in the same message as a statement.
 func (c *pipelinedConn) before(ctx context.Context, query string) string {
