@@ -16,7 +16,8 @@ type hand struct {
 	*browsertest.Page
 	t        *testing.T
 	keyboard bool
-	clicks   int // or, on the keyboard, times that Enter was pressed
+	language string // of the page, where a test chooses it
+	clicks   int    // or, on the keyboard, times that Enter was pressed
 }
 
 // focus moves the focus forwards with the Tab key until an element has it.
