@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"github.com/annals-kb/annals/http/client"
 )
 
@@ -67,7 +69,8 @@ func New(cfg Config) *Console {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Console{cfg: cfg, routes: http.NewServeMux()}
-	c.routes.HandleFunc("GET "+Root+"assets/{name}", loadedAssets().serve)
+	c.routes.HandleFunc("GET "+Root+"assets/{name}", compressed(loadedAssets().serve))
+	c.routes.HandleFunc("GET "+Root+"manifest.webmanifest", loadedAssets().manifest)
 	c.routes.HandleFunc("GET "+Root+"login", c.loginForm)
 	c.routes.HandleFunc("POST "+Root+"login", c.login)
 	c.routes.HandleFunc("POST "+Root+"logout", c.logout)
@@ -88,13 +91,17 @@ func New(cfg Config) *Console {
 	c.routes.HandleFunc("GET "+Root+"data/{path...}", c.data)
 	c.routes.HandleFunc("GET "+Root+"data/v1/events", c.stream)
 	for pattern, route := range pages() {
-		c.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) })
+		c.routes.HandleFunc(pattern, compressed(func(w http.ResponseWriter, r *http.Request) { c.show(w, r, route) }))
 	}
-	c.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	c.routes.HandleFunc("/", compressed(func(w http.ResponseWriter, r *http.Request) {
 		c.show(w, r, route{"problem", func(p *page) (any, error) { return nil, notFound(p) }})
-	})
+	}))
 	return c
 }
+
+// compressed sends what h answers as gzip to browsers that take it. No other website can have a page sent with the
+// reader's session (see setCookie), so the length of an answer tells nothing about what is on it.
+func compressed(h http.HandlerFunc) http.HandlerFunc { return gzhttp.GzipHandler(h) }
 
 // route is a page: its view, and what reads its data.
 type route struct {
@@ -202,7 +209,7 @@ func pages() map[string]route {
 // contentPolicy lets a page load its own scripts, styles and images, and nothing else. Scripts cannot write HTML into
 // the page, except for htmx, which parses the answers of this server.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+	"connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types htmx"
 
 // Answer answers a request below [Root].

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -262,4 +263,28 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", file.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(file.body) // the browser may have left
+}
+
+// manifest describes the console to a browser that puts it on a home screen. It needs no session, and nothing is kept
+// to be read without the server.
+func (a assets) manifest(w http.ResponseWriter, _ *http.Request) {
+	type icon struct {
+		Src   string `json:"src"`
+		Sizes string `json:"sizes"`
+		Type  string `json:"type"`
+	}
+	w.Header().Set("Content-Type", "application/manifest+json")
+	_ = json.NewEncoder(w).Encode(struct { // the browser may have left
+		Name       string `json:"name"`
+		ID         string `json:"id"`
+		StartURL   string `json:"start_url"`
+		Scope      string `json:"scope"`
+		Display    string `json:"display"`
+		Background string `json:"background_color"`
+		Theme      string `json:"theme_color"`
+		Icons      []icon `json:"icons"`
+	}{
+		"Annals", Root, Root, Root, "standalone", "#f7f7f4", "#1f5f5b",
+		[]icon{{a.address("icon.png"), "512x512", "image/png"}, {a.address("icon.svg"), "any", "image/svg+xml"}},
+	})
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -198,20 +197,6 @@ func (p *Page) Eval(expression string, into any) {
 func (p *Page) Size(width, height int) {
 	p.t.Helper()
 	run(p, "set the size", chromedp.EmulateViewport(int64(width), int64(height)))
-}
-
-// Dark says whether the reader prefers dark colours. They always prefer reduced motion, so that no test waits for it.
-func (p *Page) Dark(dark bool) {
-	p.t.Helper()
-	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	run(p, "prefer "+scheme, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{
-				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-			},
-		})
-		return err
-	}))
 }
 
 func run[T any](p *Page, what string, action chromedp.Action[T]) T {
