@@ -51,7 +51,10 @@ func texts(t *testing.T) []string {
 			all = append(all, match[1])
 		}
 	}
-	all = slices.AppendSeq(all, maps.Values(readerReasons()))
+	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(readerReasons())), maps.Values(projectionNames()))
+	for _, how := range []string{openAuthentication, "key:1", "system", ""} {
+		all = append(all, provedBy(how))
+	}
 	for _, m := range workMoments() {
 		all = append(all, m.Label)
 	}

@@ -46,6 +46,19 @@ func eventFilters() []field {
 	}
 }
 
+// provedBy says how the server knew who a caller was.
+func provedBy(how string) string {
+	switch kind, _, _ := strings.Cut(how, ":"); kind {
+	case openAuthentication:
+		return "without a login"
+	case "key":
+		return "with a key"
+	case "system":
+		return "by the server itself"
+	}
+	return "with a token"
+}
+
 // eventQuery are the filters of the log that are set.
 func eventQuery(p *page) url.Values {
 	return p.params(namesOf(eventFilters())...)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -72,7 +73,8 @@ func (p *page) named(text []byte) []byte {
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
 		name := string(marks.FindSubmatch(found)[1])
 		if strings.HasPrefix(string(found), beginsItem) {
-			return []byte(template.HTMLEscapeString(cmp.Or(items[name], name)))
+			title := cmp.Or(items[name], name)
+			return fmt.Appendf(nil, `<span dir="auto" lang="%s">%s</span>`, languageOf(title), template.HTMLEscapeString(title))
 		}
 		kind, id, isEntity := strings.Cut(name, ":")
 		shown := entities[name]

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -14,6 +16,21 @@ const (
 	knowledgeProjection = "knowledge" // it is rebuilt
 	meaningProjection   = "meaning"   // it keeps the vectors of the model before
 )
+
+// projectionNames are what projections are called for people, by their names. Besides them, an embedding model that is being built
+// has its version in its name.
+func projectionNames() map[string]string {
+	return map[string]string{
+		knowledgeProjection: "Knowledge", meaningProjection: "Search by meaning", "past": "Knowledge of the past",
+		"extraction": "Learning from sessions", "subscriptions": "Subscriptions", "proof": "Signed log",
+	}
+}
+
+// projectionName is what a projection is called for people.
+func projectionName(name string) string {
+	known, _, _ := strings.Cut(name, "_")
+	return cmp.Or(projectionNames()[known], name)
+}
 
 // version is a version of a projection.
 type version struct{ api.Projection }

@@ -61,7 +61,7 @@ func reports() []report {
 		},
 		{
 			Name: "health", Title: "Scope health", Fields: []field{scope}, Columns: []column{
-				{"scope", "Scope", ""},
+				{"scope", "Scope", "scopes"},
 				{"items", "Items", "number"},
 				{"verified", "Verified", "part"},
 				{"stale", "Stale", "part"},
@@ -111,7 +111,7 @@ func eventColumns() []column {
 // standing are the columns of an item that stands out, with those that say why.
 func standing(why ...column) []column {
 	return slices.Concat([]column{{"id", "Item", "item"}}, why, []column{
-		{"last", "Newest", "time"}, {"owner", "Owner", "entity"}, {"scopes", "Scope", ""}, {"status", "Status", "value"},
+		{"last", "Newest", "time"}, {"owner", "Owner", "entity"}, {"scopes", "Scope", "scopes"}, {"status", "Status", "value"},
 	})
 }
 
@@ -119,14 +119,17 @@ func standing(why ...column) []column {
 type cell struct {
 	column
 	Text    string
-	Address string // where it leads; empty for nowhere
+	Parts   []string // of a list
+	Stream  any      // what a stream is called
+	Address string   // where it leads; empty for nowhere
 	Time    time.Time
 	Share   float64
 	Edits   []edit
 }
 
 func cellOf(p *page, c column, row map[string]any) cell {
-	one := cell{column: c, Text: strings.Join(partsOf(row[c.Field]), ", ")}
+	one := cell{column: c, Parts: partsOf(row[c.Field])}
+	one.Text = strings.Join(one.Parts, ", ")
 	if one.Text == "" {
 		return one
 	}
@@ -150,7 +153,8 @@ func cellOf(p *page, c column, row map[string]any) cell {
 	case "same":
 		one.Address = p.To("log", c.Field, one.Text)
 	case "stream":
-		one.Address = p.Stream(one.Text).Address
+		link := p.Stream(one.Text)
+		one.Stream, one.Address = link.Text, link.Address
 	case "item":
 		one.Address = p.To("k/" + url.PathEscape(one.Text))
 		if task, is := row["task"].(string); is && task != "" {

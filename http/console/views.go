@@ -91,6 +91,8 @@ func functions(language string, files assets) template.FuncMap {
 		"shown":      filterValue,
 		"happened":   happened,
 		"statusName": statusName,
+		"projected":  func(name string) string { return say(language, projectionName(name)) },
+		"proved":     func(how string) string { return say(language, provedBy(how)) },
 		"follows":    follows,
 		"tone":       deliveryTone,
 		"event":      func(name string) string { return eventOf(language, name) },
