@@ -119,7 +119,7 @@ fuzz: go ## Try what parses with input that nobody thought of, FUZZTIME=10s each
 	@scripts/fuzz.sh $(FUZZTIME)
 
 bench: go ## Measure speed beside references in the same run; results in bench-results/
-	@for name in remember search rebuild verify; do \
+	@for name in remember search rebuild verify console; do \
 		$(BENCH) $$name --json bench-results/$$name.json || exit; \
 	done
 
@@ -128,6 +128,7 @@ bench-smoke: go ## Run every benchmark once at a tiny size, to see that it works
 	@CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=$(VCS) -o bench-results/smoke/annals ./cmd/annals
 	@for bench in "remember --clients 1,8 --time 1 --records 200" "search --items 200 --questions 2" \
 		"rebuild --events 200 --clients 4 --switches 1" "verify --events 200" "scale --sizes 100 --questions 2 --time 1" \
+		"console --items 200 --receipts 100" \
 		"retrieval $(QUESTIONS:%=--questions %)"; do \
 		$(BENCH) $$bench --program bench-results/smoke/annals --rounds 1 || exit; \
 	done

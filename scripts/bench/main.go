@@ -21,6 +21,7 @@ type command struct {
 	Retrieval retrieval `cmd:"" help:"How well and how fast questions find their evidence (needs --questions)."`
 	Rebuild   rebuild   `cmd:"" help:"A rebuild, beside INSERT ... SELECT of the same rows, and again under load."`
 	Verify    verify    `cmd:"" help:"The verification of a log, beside reading and hashing its rows."`
+	Console   console   `cmd:"" help:"Pages of the console over many items and receipts, and when a browser shows them."`
 	Scale     scale     `cmd:"" help:"How figures grow from 10,000 to 1,000,000 items."`
 }
 
