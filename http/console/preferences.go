@@ -165,7 +165,7 @@ func fixed(language, text string) string {
 }
 
 // ofCommands is the end of a text that names a command, which the console has no use for.
-var ofCommands = regexp.MustCompile(`([:;：；]|[,，] ?(as|如) ?)[^:;：；]*\bannals [a-z].*$`)
+var ofCommands = regexp.MustCompile(`^annals [a-z].*$|([:;：；]|[,，] ?(as|如) ?)[^:;：；]*\bannals [a-z].*$`)
 
 // translated is the Chinese text of an English one that may contain values; empty if there is none.
 func translated(text string) string {
