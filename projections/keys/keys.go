@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -142,23 +141,43 @@ func (k *Keys) Used(tenant, prefix string, at time.Time) {
 	k.used[keyName{tenant, prefix}] = database.At(at).Time
 }
 
-// Write stores when keys were used, in the same order as other servers, so that none waits for another in a circle.
-func (k *Keys) Write(ctx context.Context) error {
+// Use is when a key was used last.
+type Use struct {
+	Tenant string        `json:"tenant"`
+	Prefix string        `json:"prefix"`
+	At     database.Time `json:"at"`
+}
+
+// Write stores when keys were used.
+func (k *Keys) Write(ctx context.Context) error { return k.Note(ctx, k.Uses()) }
+
+// Uses are the keys that were used since the last call, in the order in which all servers store them.
+func (k *Keys) Uses() []Use {
 	k.mu.Lock()
 	used := k.used
 	k.used = map[keyName]time.Time{}
 	k.mu.Unlock()
-	if len(used) == 0 {
+	uses := make([]Use, 0, len(used))
+	for name, at := range used {
+		uses = append(uses, Use{name.tenant, name.prefix, database.At(at)})
+	}
+	slices.SortFunc(uses, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Prefix, b.Prefix))
+	})
+	return uses
+}
+
+// Note stores the uses of keys, in the same order as other servers, so that none waits for another in a circle.
+func (k *Keys) Note(ctx context.Context, uses []Use) error {
+	if len(uses) == 0 {
 		return nil
 	}
 	return k.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
-		for _, name := range slices.SortedFunc(maps.Keys(used), func(a, b keyName) int {
-			return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.prefix, b.prefix))
-		}) {
+		for _, use := range uses {
 			_, err := tx.NewRaw(`
 				INSERT INTO key_uses AS u (tenant, prefix, used_at) VALUES (?, ?, ?)
 				ON CONFLICT (tenant, prefix) DO UPDATE SET used_at = excluded.used_at
-				WHERE u.used_at < excluded.used_at`, name.tenant, name.prefix, database.Time{Time: used[name]}).Exec(ctx)
+				WHERE u.used_at < excluded.used_at`, use.Tenant, use.Prefix, use.At).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("note when keys were used: %w", err)
 			}

@@ -58,7 +58,7 @@ func openMeaning(_ context.Context, c *core) (part, error) {
 		run: []func(context.Context){
 			c.knowledge.Models.MaintainModels,
 			func(ctx context.Context) { c.knowledge.Indexer.IndexAllWords(ctx, c.log) },
-			c.writeUses,
+			c.writeUses(c.keys.Write),
 		},
 		reads: []func(context.Context){c.every(time.Minute, "measure the health of scopes", health.Refresh)},
 	}
@@ -83,12 +83,14 @@ func openErasures(_ context.Context, c *core) (part, error) {
 }
 
 // writeUses records the uses of keys, a last time after ctx has ended.
-func (c *core) writeUses(ctx context.Context) {
-	c.every(10*time.Second, "record uses of keys", c.keys.Write)(ctx)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if err := c.keys.Write(last); err != nil {
-		c.logger.WarnContext(last, "uses of keys were not recorded", "error", err)
+func (c *core) writeUses(write func(context.Context) error) func(context.Context) {
+	return func(ctx context.Context) {
+		c.every(10*time.Second, "record uses of keys", write)(ctx)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if err := write(last); err != nil {
+			c.logger.WarnContext(last, "uses of keys were not recorded", "error", err)
+		}
 	}
 }
 
