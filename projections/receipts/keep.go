@@ -23,7 +23,7 @@ func (r *Receipts) keepUp(ctx context.Context) {
 		if err := r.Seal(ctx); err != nil && ctx.Err() == nil {
 			r.options.Logger.WarnContext(ctx, "receipts were not sealed; the next attempt is in a minute", "error", err)
 		}
-		if n%perHour > 0 {
+		if n%perHour > 0 || r.away() {
 			continue
 		}
 		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {

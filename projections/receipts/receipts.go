@@ -3,10 +3,10 @@ package receipts
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -29,6 +29,7 @@ type Options struct {
 	Ranking string   // the version of the ranking of searches
 	Retention
 	Tenants map[string]Retention // of those that differ
+	Primary Primary              // nil if batches are always written to the database
 	// Registerer registers the metrics; nil for none.
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger     // default: slog.Default
@@ -128,12 +129,22 @@ func (r *Receipts) begin(ctx context.Context) error {
 	if !r.options.Gives() {
 		return nil
 	}
-	ctx = database.ForEveryTenant(ctx)
-	logged, err := r.loggedRun(ctx)
+	run, err := r.record(ctx, Batch{Server: r.db.InstanceID})
 	if err != nil {
 		return fmt.Errorf("begin a run of receipts: %w", err)
 	}
-	var run int64
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run = run
+	return nil
+}
+
+// newRun writes that a run of a server begins.
+func (r *Receipts) newRun(ctx context.Context, server string) (run int64, err error) {
+	logged, err := r.loggedRun(ctx)
+	if err != nil {
+		return 0, err
+	}
 	const tries = 5 // several servers may begin at once
 	for range tries {
 		err = r.db.Transact(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -143,20 +154,14 @@ func (r *Receipts) begin(ctx context.Context) error {
 			run = max(run, logged) + 1
 			now := database.At(r.options.Clock())
 			_, err := tx.ExecContext(ctx, "INSERT INTO receipt_runs (run, server, began_at, seen_at) VALUES (?, ?, ?, ?)", run,
-				r.db.InstanceID, now, now)
+				server, now, now)
 			return err
 		})
 		if err == nil || !errors.Is(err, database.ErrUnique) {
 			break
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("begin a run of receipts: %w", err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.run = run
-	return nil
+	return run, err
 }
 
 // loggedRun is the last run whose receipts are sealed in a log.
@@ -221,20 +226,16 @@ func (r *Receipts) current() int64 {
 
 // end writes the rest, and notes what the last receipt of each tenant is.
 func (r *Receipts) end(ctx context.Context) error {
-	if err := r.Flush(ctx); err != nil {
+	if _, err := r.write(ctx); err != nil {
 		return err
 	}
 	r.mu.Lock()
-	run := r.run
-	lasts, err := json.Marshal(r.sequences)
+	run, lasts := r.run, maps.Clone(r.sequences)
 	r.run = 0
 	r.mu.Unlock()
-	if err != nil || run == 0 {
-		return err
+	if run == 0 {
+		return nil
 	}
-	_, err = r.db.TransactOne(database.ForEveryTenant(ctx), `
-		UPDATE receipt_runs
-		SET ended_at = ?, lasts = ?
-		WHERE run = ?`, database.At(r.options.Clock()), string(lasts), run)
+	_, err := r.record(ctx, Batch{Run: run, Lasts: lasts})
 	return err
 }

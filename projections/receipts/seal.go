@@ -25,16 +25,21 @@ const (
 	mostSealed     = 10_000          // receipts
 )
 
-// Seal seals the receipts of past minutes, of tenants that have a log. It says that this run goes on.
+// Seal seals the receipts of past minutes, of tenants that have a log. It says that this run goes on. On a standby, it
+// only says that.
 func (r *Receipts) Seal(ctx context.Context) error {
 	ctx = database.ForEveryTenant(ctx)
 	run, now := r.current(), r.options.Clock()
-	_, err := r.db.TransactOne(ctx, "UPDATE receipt_runs SET seen_at = ? WHERE run = ?", database.At(now), run)
-	if err != nil {
-		return fmt.Errorf("note that the run goes on: %w", err)
+	if run > 0 {
+		if _, err := r.record(ctx, Batch{Run: run}); err != nil {
+			return fmt.Errorf("note that the run goes on: %w", err)
+		}
+	}
+	if r.away() {
+		return nil
 	}
 	var due []page
-	err = r.db.NewSelect().Model(&due).Column("tenant", "run").Distinct().Where("p.sealed IS NULL").
+	err := r.db.NewSelect().Model(&due).Column("tenant", "run").Distinct().Where("p.sealed IS NULL").
 		Where("(p.run = ? AND p.to_at < ? OR p.to_at < ?)", run, database.At(now.Add(-sealedAfter).Truncate(time.Minute)),
 			database.At(now.Add(-abandonedAfter))).
 		OrderExpr("p.tenant, p.run").Scan(ctx)

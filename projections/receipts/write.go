@@ -15,8 +15,9 @@ import (
 
 // The bounds of a write.
 const (
-	mostOfPage  = 500 // receipts
-	mostAtATime = 50  // pages in a transaction
+	mostOfPage  = 500     // receipts
+	mostAtATime = 50      // pages in a transaction
+	mostBytes   = 8 << 20 // of several pages in a transaction
 )
 
 // page is a row of receipt_pages.
@@ -77,8 +78,11 @@ func (p *page) receipts() ([]*Receipt, error) {
 	return all, nil
 }
 
-// Flush writes what was given before.
+// Flush writes what was given before. On a standby, [Receipts.Run] alone does: nobody waits for the primary.
 func (r *Receipts) Flush(ctx context.Context) error {
+	if r.away() {
+		return nil
+	}
 	_, err := r.write(ctx)
 	return err
 }
@@ -95,8 +99,8 @@ func (r *Receipts) write(ctx context.Context) (wrote bool, err error) {
 		return false, err
 	}
 	for len(r.ready) > 0 {
-		some := r.ready[:min(len(r.ready), mostAtATime)]
-		if err := r.save(ctx, some); err != nil {
+		some := firstOf(r.ready)
+		if _, err := r.record(ctx, Batch{Run: some[0].Run, Pages: some}); err != nil {
 			return wrote, err
 		}
 		written := int64(0)
@@ -110,6 +114,18 @@ func (r *Receipts) write(ctx context.Context) (wrote bool, err error) {
 		r.mu.Unlock()
 	}
 	return wrote, nil
+}
+
+// firstOf are the first pages, as many as are written at once.
+func firstOf(ready []page) []page {
+	n, bytes := 0, 0
+	for n < min(len(ready), mostAtATime) {
+		if bytes += len(ready[n].Data) + len(ready[n].Texts); n > 0 && bytes > mostBytes {
+			break
+		}
+		n++
+	}
+	return ready[:n]
 }
 
 // prepare makes pages of what was taken.
