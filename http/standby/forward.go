@@ -31,6 +31,7 @@ type Forwarder struct {
 	// Transport leads there; nil for the network.
 	Transport http.RoundTripper
 	Database  string // which database the standby is; empty if it does not tell
+	Key       []byte // signs batches: see [Batches]
 	// Await returns when the standby has replayed a position of a tenant's log, or with an error when ctx ends.
 	Await  func(ctx context.Context, tenant string, position int64) error
 	Logger *slog.Logger
