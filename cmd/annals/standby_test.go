@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,6 +54,7 @@ func TestAServerReadsAStandbyAndForwardsItsWrites(t *testing.T) {
 	})
 	alone.gets(http.StatusOK, "", http.MethodGet, "/console/health", "")
 	standby.gets(http.StatusOK, `"role":"standby"`, http.MethodGet, "/readyz", "")
+	alone.gets(http.StatusOK, "answers have no receipts", http.MethodGet, "/readyz", "")
 
 	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_pause()::text, '')")
 	at = standby.remembers("later")
@@ -121,4 +124,57 @@ func TestAServerReadsAStandbyBesideThePrimary(t *testing.T) {
 	pair.Ask(pair.Second, "SELECT coalesce(pg_wal_replay_resume()::text, '')")
 	databasetest.Until(t, "the standby answers again", reads)
 	first.gets(http.StatusOK, "late", http.MethodGet, "/v1/knowledge/late", "")
+}
+
+func TestReadsAtAStandbyAreRecordedAtThePrimary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts two PostgreSQL servers and two of Annals")
+	}
+	pair, data := databasetest.NewPair(t), t.TempDir()
+	env := []string{"ANNALS_DATA=" + data, "ANNALS_LISTEN=127.0.0.1:0", "ANNALS_ROOT_KEY=" + rootKey}
+	primary := startServer(t, data, append(env, "DATABASE_URL="+pair.URL))
+	databasetest.Until(t, "the standby has the tables", func() bool {
+		return pair.Ask(pair.Second, "SELECT count(*) FROM projections WHERE name = 'past'") == "1"
+	})
+	standby := startServer(t, data, append(env, "DATABASE_URL="+pair.Second, "ANNALS_PRIMARY_URL="+primary))
+	said := func(server, key string, args ...string) string {
+		command := exec.CommandContext(t.Context(), "annals", args...)
+		command.Env = append(command.Environ(), "ANNALS_SERVER="+server, "ANNALS_KEY="+key)
+		out, _ := command.CombinedOutput()
+		return string(out)
+	}
+	receiptOf := regexp.MustCompile(`"receipt": "(r\d+-\d+)"`)
+	receipt := func(answer string) string {
+		t.Helper()
+		found := receiptOf.FindStringSubmatch(answer)
+		if found == nil {
+			t.Fatalf("the answer has no receipt: %s", answer)
+		}
+		return found[1]
+	}
+	shown := func(server, id string) func() bool {
+		return func() bool { return strings.Contains(said(server, rootKey, "receipt", "show", id), "as it was given") }
+	}
+	said(primary, rootKey, "remember", "Retry with jitter", "--id", "retry", "--scope", "public")
+	key := regexp.MustCompile(`annals_\S+`).FindString(said(primary, rootKey, "key", "create", "agent:coder"))
+	databasetest.Until(t, "the standby has the key and the item", func() bool {
+		return strings.Contains(said(standby, key, "get", "retry"), "jitter")
+	})
+
+	id := receipt(said(standby, key, "search", "how do we retry?", "--json"))
+	databasetest.Until(t, "the primary has the receipt", shown(primary, id))
+	databasetest.Until(t, "the standby has it", shown(standby, id))
+	databasetest.Until(t, "the primary has the last use of the key", func() bool {
+		return pair.Ask(pair.First, "SELECT count(*) FROM key_uses WHERE '"+key+"' LIKE '%' || prefix || '%'") == "1"
+	})
+	_, ready, _ := caller{t, standby}.calls(http.MethodGet, "/readyz", "")
+	if strings.Contains(ready, "answers have no receipts") {
+		t.Errorf("the standby's server says %s", ready)
+	}
+
+	pair.KillPrimary()
+	id = receipt(said(standby, key, "search", "and without a primary?", "--json"))
+	pair.Promote()
+	databasetest.Until(t, "the promoted standby has the receipt", shown(standby, id))
 }

@@ -36,8 +36,9 @@ func parts() []joining {
 	return []joining{
 		{open: openMeaning},
 		{open: openErasures},
-		{open: openProofs},                         // part: proofs
-		{open: openReceipts, check: checkReceipts}, // part: receipts
+		{open: openProofs},                                              // part: proofs
+		{open: openStandby, check: checkStandby},                        // part: standby
+		{open: openReceipts, check: checkReceipts},                      // part: receipts
 		{open: openOIDC, check: checkOIDC, issuer: Config.oidcIssuer},   // part: oidc
 		{open: openExtraction, check: checkExtraction},                  // part: extraction
 		{open: openNATS, check: checkNATS},                              // part: nats
@@ -47,7 +48,6 @@ func parts() []joining {
 		{open: openPolicies},                                            // part: policies
 		{open: openWebhooks},                                            // part: webhooks
 		{open: openContain},                                             // part: contain
-		{open: openStandby, check: checkStandby},                        // part: standby
 		{open: openReads},                                               // part: standby
 		{open: openReviews},
 		{open: openRebuilds},

@@ -105,7 +105,8 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	off := options.Gives() && c.db.Standby()
+	options.Primary = offered[receipts.Primary](c)
+	off := options.Gives() && c.db.Standby() && options.Primary == nil
 	if off {
 		options.Retention, options.Tenants = receipts.Retention{Keep: options.Keep, Sample: -1}, nil
 	}
@@ -129,6 +130,9 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 				api.Recorder = offered[*receipts.Receipts](c.primary)
 			}
 		},
+	}
+	if options.Primary != nil {
+		p.reads, p.run = p.run, nil
 	}
 	if off && c.primary == nil {
 		p.probes = []operate.Probe{{Name: "receipts", Beside: true, Check: func(context.Context) error {

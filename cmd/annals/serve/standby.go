@@ -80,21 +80,32 @@ func openStandby(_ context.Context, c *core) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
+	key, err := c.key.Derive("annals batches of standbys")
+	if err != nil {
+		return part{}, err
+	}
 	r := &replica{core: c}
 	r.state.Store(&database.Replay{Standby: c.db.Standby()})
 	p := part{
 		reads:  []func(context.Context){c.every(time.Second, "look at the role of the database", r.look)},
 		offers: []any{r},
 	}
-	if !c.db.Standby() {
-		return p, nil
-	}
 	forwarder := &standby.Forwarder{
-		Primary: primary, Database: c.db.ID(), Logger: c.logger,
+		Primary: primary, Database: c.db.ID(), Key: key, Logger: c.logger,
 		Await: func(ctx context.Context, tenant string, position int64) error {
 			_, err := c.log.Watchers.AwaitHead(ctx, tenant, position)
 			return err
 		},
+	}
+	if to := (toPrimary{forwarder, r}); primary != nil && c.primary == nil {
+		p.offers = append(p.offers, to)
+		if c.db.Standby() {
+			p.reads = append(p.reads, c.writeUses(to.writeUses))
+		}
+	}
+	if !c.db.Standby() {
+		p.api = func(api *annalshttp.Config) { api.Mounts = append(api.Mounts, r.batches(key)) }
+		return p, nil
 	}
 	p.api = func(api *annalshttp.Config) { api.Elsewhere = forwarder.Elsewhere }
 	p.probes = []operate.Probe{{Name: "replica", Check: r.check}}
