@@ -100,7 +100,8 @@ func TestABatchThatWasHeardIsOfNoOtherUse(t *testing.T) {
 		"with another body": {"words", "[]", 0, true},
 		"as another kind":   {"numbers", r.body, 0, true},
 	} {
-		again := httptest.NewRequestWithContext(t.Context(), http.MethodPost, standby.BatchPath+of.path, strings.NewReader(of.body))
+		path := standby.BatchPath + of.path
+		again := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(of.body))
 		again.Header = r.last.Header
 		r.Now = func() time.Time { return time.Now().Add(of.later) }
 		err := r.Answer(httptest.NewRecorder(), again)

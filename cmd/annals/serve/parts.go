@@ -63,7 +63,7 @@ func parts() []joining {
 type part struct {
 	follow []func(*message.Router)                 // followers of the log
 	run    []func(context.Context)                 // background work, until the context ends
-	reads  []func(context.Context)                 // background work that writes nothing, which a standby does, too
+	reads  []func(context.Context)                 // background work that a standby does, too: it writes nothing there
 	status []statusOf                              // states of its projections
 	writer func(httpserve.Writer) httpserve.Writer // wraps the writer of callers
 	search func(search) search                     // wraps the search of callers

@@ -131,7 +131,7 @@ func openReceipts(ctx context.Context, c *core) (part, error) {
 			}
 		},
 	}
-	if options.Primary != nil {
+	if options.Primary != nil { // a standby has receipts, too
 		p.reads, p.run = p.run, nil
 	}
 	if off && c.primary == nil {
