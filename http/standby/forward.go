@@ -27,11 +27,9 @@ const forwardedHeader = "Annals-Forwarded"
 // Forwarder decides whether this server, which reads a standby, or that of the primary answers a request. It is safe
 // for concurrent use.
 type Forwarder struct {
-	Primary *url.URL // of the primary's server; nil if it is not known
-	// Transport leads there; nil for the network.
-	Transport http.RoundTripper
-	Database  string // which database the standby is; empty if it does not tell
-	Key       []byte // signs batches: see [Batches]
+	Primary  *url.URL // of the primary's server; nil if it is not known
+	Database string   // which database the standby is; empty if it does not tell
+	Key      []byte   // signs batches: see [Batches]
 	// Await returns when the standby has replayed a position of a tenant's log, or with an error when ctx ends.
 	Await  func(ctx context.Context, tenant string, position int64) error
 	Logger *slog.Logger

@@ -182,7 +182,7 @@ func (r *Receipts) loggedRun(ctx context.Context) (last int64, err error) {
 
 // Run writes receipts until ctx ends, and then the rest. It must be called once.
 func (r *Receipts) Run(ctx context.Context) {
-	const between, patience, ending = 250 * time.Millisecond, 10 * time.Second, 5 * time.Second
+	const between, afterFailure, patience, ending = 250 * time.Millisecond, time.Second, 10 * time.Second, 5 * time.Second
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { r.keepUp(ctx) })
 	tick := time.NewTicker(between)
@@ -204,6 +204,10 @@ func (r *Receipts) Run(ctx context.Context) {
 		wrote, err := r.write(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.options.Logger.WarnContext(ctx, "receipts wait to be written", "error", err)
+			select {
+			case <-time.After(afterFailure):
+			case <-ctx.Done():
+			}
 		}
 		if wrote {
 			r.log.Background().Yield(ctx, "", time.Since(began), between)
