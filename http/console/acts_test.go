@@ -140,7 +140,7 @@ func TestAnErasureShowsItsPlanAndItsCertificate(t *testing.T) {
 		}
 		w.erase(browser, "staging")
 		_, page = w.ask("/console/k/staging")
-		containsAll(t, page, "This item was erased", "staging-erased.json", "/console/proof?event=")
+		containsAll(t, page, "An erased item", "staging-erased.json", "/console/proof?event=")
 		p := browsertest.Open(t, w.url)
 		p.Go("/console/k/staging")
 		p.Click("main a[href^='/console/proof']")
@@ -164,7 +164,7 @@ func TestAnErasedItemWithALongHistoryIsATombstone(t *testing.T) {
 		}
 		w.erase(browse(t), "long")
 		status, page := w.ask("/console/k/long")
-		containsAll(t, page, "This item was erased")
+		containsAll(t, page, "An erased item")
 		links := elements(t, page, func(n *html.Node) bool { return strings.HasPrefix(attribute(n, "href"), "/console/proof?event=") })
 		if status != http.StatusGone || len(links) != 1 {
 			t.Fatalf("%d, %d links", status, len(links))
@@ -240,7 +240,8 @@ func TestTheTabsAndActsOfAnItemNameTheirKeys(t *testing.T) {
 		}
 		delete(keys, "[")
 		want := map[string]string{
-			"1": "History", "2": "Compare", "3": "Blame", "b": "Blame", "4": "Use", "5": "Raw", "6": "Proof", "v": "Helpful",
+			"1": "What happened", "2": "Compare", "3": "Who wrote which words", "b": "Who wrote which words",
+			"4": "Votes and use", "5": "Who was told", "6": "Proof", "v": "Helpful",
 			"Shift+V": "Harmful", "s": "Report stale", "c": "Confirm", "r": "Revise", "u": "Supersede", "d": "Forget",
 		}
 		if diff := cmp.Diff(keys, want); diff != "" {

@@ -103,3 +103,6 @@ func countWeeks(p *page) (*bars, error) {
 	}
 	return b, nil
 }
+
+// short writes a coordinate.
+func short(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }

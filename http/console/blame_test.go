@@ -3,7 +3,6 @@ package console
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -90,25 +89,6 @@ func TestAHistoryWithoutItsBeginningIsOfItsFirstEvent(t *testing.T) {
 	runs := blame(told("a b c", "a b c d")[1:])
 	if len(runs) != 1 || textOf(runs) != "a b c d" {
 		t.Errorf("got %+v", runs)
-	}
-}
-
-func TestAConfidenceChartIsAStepChart(t *testing.T) {
-	t.Parallel()
-	var history []api.Event
-	for i, confidence := range []float64{0.5, 1, 0} {
-		at := time.Date(2026, 3, 1, 12, 0, 10*i, 0, time.UTC)
-		history = append(history, api.Event{Name: "knowledge.found_helpful", RecordedAt: at, Confidence: &confidence})
-	}
-	drawn := confidenceChart(append(history, api.Event{Name: "knowledge.held"}))
-	if drawn.Line != "M0 50.0H0.0V50.0H50.0V0.0H100.0V100.0H104" || len(drawn.Points) != 3 {
-		t.Errorf("got %+v", drawn)
-	}
-	if one := confidenceChart(history[:1]); one == nil || strings.Contains(one.Line, "NaN") {
-		t.Errorf("of one event: %+v", one)
-	}
-	if none := confidenceChart(nil); none != nil {
-		t.Errorf("of no event: %+v", none)
 	}
 }
 

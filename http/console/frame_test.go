@@ -62,6 +62,7 @@ func texts(t *testing.T) []string {
 		all = append(all, g.Label)
 	}
 	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(modelLabels())), maps.Values(decisionLabels()))
+	all = slices.AppendSeq(slices.AppendSeq(all, maps.Values(editLabels())), maps.Values(kinLabels()))
 	for _, f := range filters() {
 		all = append(append(all, f.Label), f.Values...)
 	}

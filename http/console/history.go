@@ -16,18 +16,22 @@ import (
 const maxHistoryPages = 2
 
 // readHistory reads the events of an item, oldest first, from a cursor on. Next continues after the last one; it is
-// empty at the end. In the past, it reads what had happened by then.
+// empty at the end.
 func readHistory(p *page, id, cursor string) (history []api.Event, next string, err error) {
 	query := url.Values{"diff": {"true"}, "limit": {"500"}}
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	history, next, err = pagesOf[api.Event](p, maxHistoryPages, query, "v1", "knowledge", id, "history")
+	return pagesOf[api.Event](p, maxHistoryPages, query, "v1", "knowledge", id, "history")
+}
+
+// byThen leaves out what happened after the moment of the page.
+func byThen(p *page, history []api.Event, next string) (then []api.Event, after string) {
 	later := func(e api.Event) bool { return p.Moment.Past() && e.Position > p.Moment.Position }
 	if i := slices.IndexFunc(history, later); i >= 0 {
-		return history[:i], "", err
+		return history[:i], ""
 	}
-	return history, next, err
+	return history, next
 }
 
 // pageOf reads a page of a list. Next is the cursor of what follows it; empty for nothing.
@@ -139,9 +143,13 @@ func (s step) Others() (others struct {
 	return others
 }
 
-// Edits are the changes, without the confidence, which the entry shows by itself. What began the item changed nothing
-// word by word.
-func (s step) Edits() []edit { return editsOf(s.Changes, s.Began) }
+// Edits are the changes that the entry does not tell by itself, as votes and reports do. What began the item changed
+// nothing word by word.
+func (s step) Edits() []edit {
+	return slices.DeleteFunc(editsOf(s.Changes, s.Began), func(e edit) bool {
+		return strings.ContainsRune(e.Field, '.') || strings.HasPrefix(e.Field, "confirm") || e.Field == "status"
+	})
+}
 
 // edit is a changed field: the parts that were kept, removed and added, or its value if there was nothing before.
 type edit struct {
@@ -164,27 +172,68 @@ var longFields = []string{"content", "abstract", "overview", "meta"}
 // Long tells whether the values take lines of their own.
 func (e edit) Long() bool { return slices.Contains(longFields, e.Field) }
 
+// editLabels are the fields that people read, by their names. The event has the others, too.
+func editLabels() map[string]string {
+	return map[string]string{
+		"task": "Task", "content": "Content", "abstract": "Abstract", "overview": "Overview", "type": "Type",
+		"polarity": "Polarity", "tags": "Tags", "scopes": "Who may see it", "owner": "Owner", "status": "Status",
+		"superseded_by": "Superseded by", "meta": "Meta", "occurred_at": "True since", "confirmed_at": "confirmed",
+		"confirm_until": "Holds until", "eval.helpful": "Found helpful", "eval.harmful": "Found harmful",
+		"stale.reporters": "Reported stale", "stale.reason": "Why",
+	}
+}
+
+// Label is the word for the field.
+func (e edit) Label() string { return editLabels()[e.Field] }
+
 func editsOf(changes []api.Change, began bool) []edit {
 	var edits []edit
 	for _, change := range changes {
 		one := edit{Field: change.Field}
+		before, after := shownParts(change.Field, change.Before), shownParts(change.Field, change.After)
 		switch {
-		case change.Field == "eval.confidence":
+		case one.Label() == "", began && !slices.Contains(append(longFields, "task", "tags"), change.Field):
 			continue
 		case began:
-			one.Value = strings.Join(partsOf(change.After), ", ")
-		case change.Field == "status":
-			before, _ := change.Before.(string)
-			after, _ := change.After.(string)
-			one.Diff = diffOf(statusName(before), statusName(after))
+			one.Value = strings.Join(after, ", ")
+		case slices.Contains(markedFields, change.Field):
+			for _, part := range before {
+				if !slices.Contains(after, part) {
+					one.Diff = append(one.Diff, api.FieldChange{Op: string(text.Removed), Text: part})
+				}
+			}
+			for _, part := range after {
+				if !slices.Contains(before, part) {
+					one.Diff = append(one.Diff, api.FieldChange{Op: string(text.Added), Text: part})
+				}
+			}
 		case len(change.Diff) > 0:
 			one.Diff = change.Diff
 		default:
-			one.Diff = diffOf(strings.Join(partsOf(change.Before), ", "), strings.Join(partsOf(change.After), ", "))
+			one.Diff = diffOf(strings.Join(before, ", "), strings.Join(after, ", "))
 		}
 		edits = append(edits, one)
 	}
 	return edits
+}
+
+// markedFields have names in the place of their values, which are compared as wholes.
+var markedFields = []string{"owner", "scopes", "status", "superseded_by"}
+
+// shownParts are the parts of a field's value as pages show them.
+func shownParts(field string, value any) []string {
+	parts := partsOf(value)
+	for i, part := range parts {
+		switch field {
+		case "owner", "scopes":
+			parts[i] = string(who(part))
+		case "status":
+			parts[i] = string(who(statusName(part)))
+		case "superseded_by":
+			parts[i] = string(titled(part))
+		}
+	}
+	return parts
 }
 
 // partsOf are the parts of a field's value: the elements of a list, the members of an object, or the value itself.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -20,7 +21,11 @@ type item struct {
 	Knowledge *api.Knowledge // nil if it is gone
 	Gone      *problem       // why it is gone; nil otherwise
 	Erased    bool
-	Chart     *chart
+	Title     string     // the last one of an item that is gone; empty if the reader may not see it
+	Ended     *api.Event // the newest event, by which it went
+	Life      *life
+	Then      *step // of the past: what happened at the moment, if anything did
+	Lineage   *lineage
 	Acts      []act  // what the reader can do to it
 	Newest    string // the id of its newest event
 
@@ -30,7 +35,6 @@ type item struct {
 
 	Compared *compared
 	Runs     []run
-	Use      *use
 	Raw      string
 }
 
@@ -54,9 +58,7 @@ func showItem(p *page) (any, error) {
 		data.Compared, err = compare(p, data.ID, history)
 	case "blame":
 		data.Runs = blame(history)
-	case "use":
-		data.Use = useOf(history)
-	case "raw": // it has been read
+	case "use", "raw": // it has been read
 	default:
 		return nil, notFound(p)
 	}
@@ -90,20 +92,43 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Next = next
+	d.Life = lifeOf(p, history)
+	history, d.Next = byThen(p, history, next)
+	d.Then = then(p, history)
 	is := goneState(gone, history)
 	if d.Knowledge != nil {
 		is = stateOf(p, *d.Knowledge)
 	}
 	d.Erased = is.Status == "erased"
-	if d.Newest, err = newestEvent(p, d.ID, history, next); err != nil {
+	if d.Newest, err = newestEvent(p, d.ID, history, d.Next); err != nil {
 		return nil, err
 	}
-	d.Chart = confidenceChart(history)
+	if d.Gone != nil && len(history) > 0 {
+		d.Title, d.Ended = lastTitle(history), &history[len(history)-1]
+	}
 	if p.MayWrite() {
 		d.Acts = actsFor(p, is)
 	}
-	return history, nil
+	if d.Gone == nil && !p.Moment.Past() {
+		d.Lineage, err = readLineage(p, d.ID)
+	}
+	return history, err
+}
+
+// lastTitle is the title that an item had by its history; empty if its texts were erased.
+func lastTitle(history []api.Event) string {
+	var k api.Knowledge
+	for _, event := range history {
+		for _, change := range event.Changes {
+			switch after, _ := change.After.(string); change.Field {
+			case "task":
+				k.Task = after
+			case "content":
+				k.Content = after
+			}
+		}
+	}
+	return cmp.Or(k.Task, shortened(k.Content, 80))
 }
 
 // newestEvent is the id of an item's newest event, which is not in the history if more of it follows.
@@ -191,20 +216,4 @@ func formsDone() []act {
 // setDone keeps the name of an act for the next page.
 func (p *page) setDone(name string) {
 	setCookie(p.w, p.r, http.Cookie{Name: doneCookie, Value: name, Path: Root, MaxAge: 60})
-}
-
-// use is how an item was used, and how its confidence came about.
-type use struct {
-	Points []api.Event // behind the chart
-}
-
-func useOf(history []api.Event) *use {
-	found := &use{}
-	confidence := -1.0
-	for _, event := range history {
-		if event.Confidence != nil && *event.Confidence != confidence {
-			found.Points, confidence = append(found.Points, event), *event.Confidence
-		}
-	}
-	return found
 }

@@ -8,23 +8,49 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
+	"github.com/annals-kb/annals/http/serve"
 )
 
 // A template marks entities and items whose names it does not know. The names are asked for when the page is made, all
 // at once, and take the place of the marks. The marks are of Unicode's private use, which no font shows.
 const (
 	beginsEntity, beginsItem, endsMark = "\uE000", "\uE001", "\uE002"
+	beginsInitials                     = "\uE003"
 	mostNames                          = 100 // of a page of the API
 )
 
-var marks = regexp.MustCompile("[" + beginsEntity + beginsItem + "]([^<>&\"']*?)" + endsMark)
+var marks = regexp.MustCompile("[" + beginsEntity + beginsItem + beginsInitials + "]([^<>&\"']*?)" + endsMark)
 
 // who marks an entity or a scope.
 func who(entity string) template.HTML {
 	return template.HTML(beginsEntity + template.HTMLEscapeString(entity) + endsMark) //nolint:gosec // it is escaped
+}
+
+// initialsOf marks an entity that is shown by its initials.
+func initialsOf(entity string) template.HTML {
+	return template.HTML(beginsInitials + template.HTMLEscapeString(entity) + endsMark) //nolint:gosec // it is escaped
+}
+
+// initials are the first letters of a name's first and last word, or its last two characters in Chinese, as a face
+// would have them.
+func initials(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return "?"
+	}
+	first, last := []rune(words[0]), []rune(words[len(words)-1])
+	switch {
+	case languageOf(words[0]) == chinese:
+		return string(first[max(0, len(first)-2):])
+	case len(words) == 1:
+		return strings.ToUpper(string(first[:min(2, len(first))]))
+	}
+	return strings.ToUpper(string(first[:1]) + string(last[:1]))
 }
 
 // titled marks an item by its id.
@@ -67,7 +93,11 @@ func (p *page) named(text []byte) []byte {
 		var known api.Page[api.Knowledge]
 		p.ask(&known, items, "id", "v1", "knowledge")
 		for _, k := range known.Items {
-			items[k.ID], _ = titleOf(k).(string)
+			if k.Status == string(domain.IsErased) {
+				items[k.ID] = say(p.Language, "an erased item")
+			} else {
+				items[k.ID], _ = titleOf(k).(string)
+			}
 		}
 	}
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
@@ -78,6 +108,9 @@ func (p *page) named(text []byte) []byte {
 		}
 		kind, id, isEntity := strings.Cut(name, ":")
 		shown := entities[name]
+		if strings.HasPrefix(string(found), beginsInitials) {
+			return []byte(template.HTMLEscapeString(initials(cmp.Or(shown, id, kind))))
+		}
 		switch {
 		case shown != "":
 			shown = template.HTMLEscapeString(shown)
@@ -96,7 +129,7 @@ func (p *page) named(text []byte) []byte {
 func (p *page) ask(out any, names map[string]string, parameter string, path ...string) {
 	query := url.Values{"limit": {"100"}}
 	if parameter == "id" {
-		query["status"] = []string{"active", "superseded", "quarantined", "proposed"} // as far as the reader sees them
+		query["status"] = serve.Strings(domain.Statuses) // as far as the reader sees them
 	}
 	for name := range names {
 		query.Add(parameter, name)

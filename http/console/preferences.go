@@ -151,7 +151,21 @@ func say(language, text string, args ...any) string {
 	if len(args) == 0 {
 		return text
 	}
-	return fmt.Sprintf(text, args...)
+	return fmt.Sprintf(singular(text, args), args...)
+}
+
+// counted is a number and what it counts, in the plural.
+var counted = regexp.MustCompile(`^(%d [a-z]{3,})s\b( are\b)?`)
+
+// singular is a format with the singular of what it counts once: 1 event, 2 events.
+func singular(format string, args []any) string {
+	for i, at := range slices.Backward(verbs.FindAllStringIndex(format, -1)) {
+		of := counted.FindStringSubmatch(format[at[0]:])
+		if of != nil && i < len(args) && fmt.Sprint(args[i]) == "1" {
+			format = format[:at[0]] + of[1] + strings.Replace(of[2], "are", "is", 1) + format[at[0]+len(of[0]):]
+		}
+	}
+	return format
 }
 
 // fixed is a text of the server, which may contain values or begin with a name. It stays in English if it has no

@@ -117,7 +117,7 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 			h.use(`a[href$="/blame"]`)
 			containsAll(t, h.Text(".blame"), "The user prefers JavaScript.", "No: TypeScript, for its types.")
 			h.use(`a[href$="/use"]`)
-			h.WaitFor("svg.chart")
+			h.WaitFor(".life svg")
 
 			h.use(".when summary")
 			h.use("#back") // before the confirmation
@@ -138,7 +138,7 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 
 			h.Go(item)
 			h.act("forget", "reason", "a test")
-			containsAll(t, h.Text("h1"), "This item was forgotten")
+			containsAll(t, h.Text("h1"), "forgotten")
 			h.act("restore", "reason", "it was needed")
 			containsAll(t, h.Text("h1"), task)
 

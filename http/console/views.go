@@ -72,6 +72,7 @@ func functions(language string, files assets) template.FuncMap {
 		"langOf":  languageOf,
 		"hundred": func(x float64) string { return strconv.FormatFloat(100*min(max(x, 0), 1), 'f', 1, 64) },
 		"who":     who,
+		"face":    initialsOf,
 		"titled":  titled,
 		"titleOf": titleOf,
 		"short":   func(s string) string { return shortened(s, 80) },
