@@ -138,7 +138,7 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 
 			h.Go(item)
 			h.act("forget", "reason", "a test")
-			containsAll(t, h.Text("h1"), "forgotten")
+			containsAll(t, h.Text("main"), "forgotten")
 			h.act("restore", "reason", "it was needed")
 			containsAll(t, h.Text("h1"), task)
 
