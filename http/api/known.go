@@ -137,13 +137,12 @@ func (k Known) write(name, language string) string {
 	functions := inLanguage(language, knownInChinese())
 	say := functions["t"].(func(string, ...any) string)
 	maps.Copy(functions, template.FuncMap{
-		"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"time":    func(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04") },
-		"zone":    zone.String,
-		"percent": func(x *float64) string { return fmt.Sprintf("%.0f %%", 100**x) },
-		"link":    func(id string) string { return k.Links + id },
-		"via":     func(groups []string) []string { return groups[:max(0, len(groups)-1)] }, // the last is the scope
-		"why":     func(reason string) string { return say(readerReasons[reason]) },
+		"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"time": func(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04") },
+		"zone": zone.String,
+		"link": func(id string) string { return k.Links + id },
+		"via":  func(groups []string) []string { return groups[:max(0, len(groups)-1)] }, // the last is the scope
+		"why":  func(reason string) string { return say(readerReasons[reason]) },
 		"plain": func(text string) string {
 			return turning.ReplaceAllStringFunc(text, func(c string) string { return fmt.Sprintf("⟨%U⟩", []rune(c)[0]) })
 		},

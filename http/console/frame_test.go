@@ -179,6 +179,48 @@ func TestTextsOfTheServerAreSaidInChineseWithTheirValues(t *testing.T) {
 	}
 }
 
+func TestACountHasTheRightNumber(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		format string
+		args   []any
+		want   string
+	}{
+		{"%d events", []any{1}, "1 event"},
+		{"%d events", []any{int64(2)}, "2 events"},
+		{"%d events", []any{0}, "0 events"},
+		{"%d votes by %d voters", []any{2, 1}, "2 votes by 1 voter"},
+		{"%d keys are revoked", []any{1}, "1 key is revoked"},
+		{"%s is %d events behind", []any{"1 events", 1}, "1 events is 1 event behind"},
+		{"%d was left", []any{1}, "1 was left"},
+	} {
+		if got := say(english, one.format, one.args...); got != one.want {
+			t.Errorf("got %q, want %q", got, one.want)
+		}
+	}
+}
+
+// A position is written as #1,281 everywhere, and no word that takes a date stands before "in 23 h".
+func TestPositionsAndTimesAreWrittenInOneWay(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(viewFiles, "views/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := regexp.MustCompile(`#\{\{[^}]*Position\b|#%d|\b(by|until|before|at|on)"\}\} ?\{\{template "time"`)
+	for _, name := range names {
+		source, err := viewFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range bad.FindAllString(string(source), -1) {
+			if !strings.Contains(found, "{number") {
+				t.Errorf("%s: %s", name, found)
+			}
+		}
+	}
+}
+
 func TestTemplatesHaveNoTextOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	// what stays as it is in every language

@@ -56,6 +56,7 @@ func TestAnIncidentIsPlayedThroughInTheBrowser(t *testing.T) {
 		containsAll(t, p.Text("main"), "as it was given", poisoned)
 
 		p.Click(`.hit a[href*="/k/runbook"]`)
+		p.Click(".acts summary")
 		p.Click(`.acts a[href$="/act/contain"]`)
 		p.WaitFor("#reason")
 		containsAll(t, p.Text("main"), "Nothing has changed yet", "copied: 1", "agent ops", "A runbook that was poisoned")

@@ -52,3 +52,31 @@ func TestAnAuditorSeesWhatWasKnownOnADay(t *testing.T) {
 		}
 	})
 }
+
+// What was known on a day is one form, one page and one file.
+func TestWhatWasKnownTakesOneFormOnePageAndOneFile(t *testing.T) {
+	onEachScreen(t, "", func(w *world, h *hand) {
+		w.tell()
+		w.staff()
+		w.named("user:mia", "Mia Chen")
+		id := w.remember(client.Knowledge{
+			Type: "plan", Content: "The staging window is on Tuesdays.", Owner: "user:mia", Scopes: []string{"team:pay"},
+		}).Knowledge.ID
+		h.Go("/console/reports")
+		h.use(`a[href="/console/reports/known"]`)
+		h.fill("main [name=about]", "staging")
+		h.Eval(`document.querySelector("[name=on]").value = "`+time.Now().UTC().Format(time.DateOnly)+`"`, nil)
+		h.use("main form[action='/console/reports/known'] button")
+		h.WaitFor("article.hit")
+		containsAll(h.t, h.Text("main"), "Where is staging?", "Mia Chen", "The staging window is on Tuesdays.")
+		for _, machine := range []string{id, "user:", "team:", "knowledge.", "%"} {
+			if text := h.Text("main"); strings.Contains(text, machine) {
+				h.t.Errorf("the page says %q:\n%s", machine, text)
+			}
+		}
+		h.clicks++
+		file := string(h.Download(`a[href*="known/file"]`))
+		containsAll(h.t, file, "<!DOCTYPE html>", `"proofs":[`, "Mia Chen")
+		h.took(3)
+	})
+}

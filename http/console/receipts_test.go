@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,5 +58,60 @@ func TestAReceiptIsShownAndVerifiedInTheBrowser(t *testing.T) {
 		p.Go("/console/receipts/" + id)
 		p.WaitFor("#verdict.bad")
 		containsAll(t, p.Text(`#seal li[data-step="inclusion"]`), "failed")
+	})
+}
+
+// From the answer that an agent was given, it takes three clicks to correct what was wrong in it.
+func TestWhatAnAgentWasGivenIsCorrectedWhereItIsShown(t *testing.T) {
+	onEachScreen(t, "", func(w *world, h *hand) {
+		w.tell()
+		w.told()
+		if _, err := w.api.GiveFeedback(h.t.Context(), "staging", client.Vote{Verdict: "harmful", Outcome: "the wrong hour"}); err != nil {
+			h.t.Fatal(err)
+		}
+		if err := w.receipts.Flush(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		h.Go("/console/receipts")
+		servertest.Same(h.t, h.Count("tbody tr"), 1) // what the console looked at is apart
+		h.use("tbody a.entry")
+		h.says("article.hit", "1 vote found it harmful.", "1 票认为有害。")
+		h.use("article.hit details:has(form) summary")
+		h.fill("#why-staging", "the agent was late")
+		h.Eval(`document.getElementById("content-staging").value = "The staging database is rebuilt at six."`, nil)
+		h.use("button[value=save]")
+		h.took(3)
+		h.WaitFor("#then")
+		containsAll(h.t, h.Text("main"), "rebuilt at six.", "the agent was late")
+	})
+}
+
+// An agent's run leads to the answers that it was given; a reader who may not correct an item reports it.
+func TestARunLeadsToItsAnswers(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "Where staging is.", Scopes: []string{"public"}})
+		key, _ := w.given("user:mia")
+		mia := w.as(key)
+		if err := mia.Say(t.Context(), "planning", client.Message{Role: "user", Content: "Where is staging?"}); err != nil { // part: viking
+			t.Fatal(err) // part: viking
+		} // part: viking
+		asked := mia.With(http.Header{"Annals-Session": {"planning"}, "Annals-Host": {"coder/1"}})
+		id := must(asked.Search(t.Context(), client.Search{Query: "where is staging?"}))(t).Receipt
+		must(mia.Search(t.Context(), client.Search{Query: "another question"}))(t)
+		if err := w.receipts.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		browser := w.login(key)
+		_, session := w.visit(browser, "/console/sessions/planning")
+		containsAll(t, session, `href="/console/receipts?session=planning"`)
+		_, page := w.visit(browser, "/console/receipts?session=planning")
+		if !strings.Contains(page, "/console/receipts/"+id) || strings.Contains(page, "another question") {
+			t.Errorf("the answers of the run:\n%s", page)
+		}
+		_, page = w.visit(browser, "/console/receipts/"+id)
+		containsAll(t, page, "/console/k/shared/act/stale", "It stands as it was.")
+		if strings.Contains(page, "/act/revise") {
+			t.Error("the reader is offered to revise what is not theirs")
+		}
 	})
 }
