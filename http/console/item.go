@@ -109,7 +109,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	if p.MayWrite() {
 		d.Acts = actsFor(p, is)
 	}
-	if d.Gone == nil && !p.Moment.Past() {
+	if d.Gone == nil && d.Is("history") && !p.Moment.Past() {
 		d.Lineage, err = readLineage(p, d.ID)
 	}
 	return history, err

@@ -92,9 +92,9 @@ func TestARunLeadsToItsAnswers(t *testing.T) {
 		w.remember(client.Knowledge{ID: "shared", Type: "tool", Content: "Where staging is.", Scopes: []string{"public"}})
 		key, _ := w.given("user:mia")
 		mia := w.as(key)
-		if err := mia.Say(t.Context(), "planning", client.Message{Role: "user", Content: "Where is staging?"}); err != nil { // part: viking
-			t.Fatal(err) // part: viking
-		} // part: viking
+		if err := mia.Say(t.Context(), "planning", client.Message{Role: "user", Content: "Where is staging?"}); err != nil {
+			t.Fatal(err)
+		}
 		asked := mia.With(http.Header{"Annals-Session": {"planning"}, "Annals-Host": {"coder/1"}})
 		id := must(asked.Search(t.Context(), client.Search{Query: "where is staging?"}))(t).Receipt
 		must(mia.Search(t.Context(), client.Search{Query: "another question"}))(t)

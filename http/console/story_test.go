@@ -117,7 +117,7 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 			h.use(`a[href$="/blame"]`)
 			containsAll(t, h.Text(".blame"), "The user prefers JavaScript.", "No: TypeScript, for its types.")
 			h.use(`a[href$="/use"]`)
-			h.WaitFor(".life svg")
+			containsAll(h.t, h.Text("main table"), "asked for JavaScript")
 
 			h.use(".when summary")
 			h.use("#back") // before the confirmation

@@ -12,7 +12,7 @@ function show(at) {
   globalThis.htmx.ajax("GET", point.getAttribute("href"), { source: slider, target: "#then", select: "#then", swap: "outerHTML" });
 }
 
-if (slider && document.getElementById("then")) {
+if (slider) {
   slider.hidden = false;
   slider.ariaValueText = points.at(-1).querySelector("title").textContent;
   slider.addEventListener("input", () => show(Number(slider.value)));
