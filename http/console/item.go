@@ -21,8 +21,8 @@ type item struct {
 	Knowledge *api.Knowledge // nil if it is gone
 	Gone      *problem       // why it is gone; nil otherwise
 	Erased    bool
-	Title     string     // the last one of an item that is gone; empty if the reader may not see it
-	Ended     *api.Event // the newest event, by which it went
+	Title     string    // the last one of an item that is gone; empty if the reader may not see it
+	Ended     api.Event // by which it went
 	Life      *life
 	Then      *step // of the past: what happened at the moment, if anything did
 	Lineage   *lineage
@@ -92,7 +92,7 @@ func (d *item) read(p *page) ([]api.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Life = lifeOf(p, history)
+	d.Life = lifeOf(p, Root+d.TabPath("history"), history)
 	history, d.Next = byThen(p, history, next)
 	d.Then = then(p, history)
 	is := goneState(gone, history)
@@ -100,11 +100,18 @@ func (d *item) read(p *page) ([]api.Event, error) {
 		is = stateOf(p, *d.Knowledge)
 	}
 	d.Erased = is.Status == "erased"
-	if d.Newest, err = newestEvent(p, d.ID, history, d.Next); err != nil {
+	newest, err := newestEvent(p, d.ID, history, d.Next)
+	if err != nil {
 		return nil, err
 	}
-	if d.Gone != nil && len(history) > 0 {
-		d.Title, d.Ended = lastTitle(history), &history[len(history)-1]
+	d.Newest = newest.EventID
+	if d.Gone != nil {
+		d.Title, d.Ended = lastTitle(history), newest
+		for _, event := range history {
+			if d.Next == "" && (event.Name == "knowledge.deleted" || event.Name == "knowledge.erased") {
+				d.Ended = event // what came after, such as a legal hold, is no end
+			}
+		}
 	}
 	if p.MayWrite() {
 		d.Acts = actsFor(p, is)
@@ -131,20 +138,19 @@ func lastTitle(history []api.Event) string {
 	return cmp.Or(k.Task, shortened(k.Content, 80))
 }
 
-// newestEvent is the id of an item's newest event, which is not in the history if more of it follows.
-func newestEvent(p *page, id string, history []api.Event, next string) (string, error) {
+// newestEvent is an item's newest event, which is not in the history if more of it follows.
+func newestEvent(p *page, id string, history []api.Event, next string) (newest api.Event, err error) {
 	if next != "" {
 		query := p.Moment.newestEvents(1)
 		query.Set("stream", domain.KnowledgeStream(id))
-		var err error
 		if history, _, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
-			return "", err
+			return newest, err
 		}
 	}
-	if len(history) == 0 {
-		return "", nil
+	if len(history) > 0 {
+		newest = history[len(history)-1]
 	}
-	return history[len(history)-1].EventID, nil
+	return newest, nil
 }
 
 // Meta is the free object, indented.

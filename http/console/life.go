@@ -42,8 +42,9 @@ func (l *life) First() lifePoint { return l.Points[0] }
 // Kind is a CSS class, such as reported_stale.
 func (p lifePoint) Kind() string { return strings.TrimPrefix(p.Name, "knowledge.") }
 
-// lifeOf draws the line of an item by its history, oldest first. It is nil if the history is empty.
-func lifeOf(p *page, history []api.Event) *life {
+// lifeOf draws the line of an item by its history, oldest first. It is nil if the history is empty. The points lead to
+// the item's address, as of then.
+func lifeOf(p *page, address string, history []api.Event) *life {
 	steps := timeline(history, false)
 	if len(steps) == 0 {
 		return nil
@@ -57,9 +58,9 @@ func lifeOf(p *page, history []api.Event) *life {
 		}
 		at := lifePoint{step: one, X: short(100 * float64(i) / float64(len(steps))), Y: strconv.Itoa(height)}
 		if at.Now = i == len(steps); at.Now {
-			at.Address = p.With("as_of", "", "order", "")
+			at.Address = address
 		} else {
-			at.Address = p.With("as_of", strconv.FormatInt(one.Position, 10), "order", "")
+			at.Address = address + encode(nil, "as_of", strconv.FormatInt(one.Position, 10))
 			if p.Moment.Past() && one.Position <= p.Moment.Position {
 				here = i
 			}
@@ -73,8 +74,8 @@ func lifeOf(p *page, history []api.Event) *life {
 	return l
 }
 
-// then is the entry of a history that the page shows, and how it changed the content. It is nil for the present, and for
-// a moment at which nothing happened to the item.
+// then is the entry of a history that the page shows. It is nil for the present, and for a moment at which nothing
+// happened to the item.
 func then(p *page, history []api.Event) *step {
 	if len(history) == 0 || !p.Moment.Past() {
 		return nil

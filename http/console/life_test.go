@@ -111,6 +111,29 @@ func TestALineOfManyPointsSaysWhatItLeavesOut(t *testing.T) {
 	})
 }
 
+// A point at which the item was forgotten says so; where there is no text because of an error, the page of the error comes.
+func TestALinePassesWhereTheItemWasForgotten(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.tell()
+		if err := w.api.Forget(t.Context(), "staging", "too early"); err != nil { // 6
+			t.Fatal(err)
+		}
+		if _, err := w.api.Do(t.Context(), client.Post(api.Reason{}, "v1", "knowledge", "staging", "restore"), nil); err != nil {
+			t.Fatal(err)
+		}
+		p := w.open("/console/k/staging")
+		p.Click(".life .point.deleted a")
+		p.WaitFor("p#then")
+		containsAll(t, p.Text("#then"), "It is in no answer any more.")
+		p.Click(".life .point.restored a")
+		p.WaitFor("#then .about")
+		containsAll(t, p.Text("#then"), "restored", "every morning")
+		p.Eval(`document.querySelector(".life .point.revised a").setAttribute("href", "/console/k/staging?as_of=9999")`, nil)
+		p.Click(".life .point.revised a")
+		p.WaitFor("#as-of-wrong")
+	})
+}
+
 // A lineage has a box for each of the nearest thirty, and a link to all.
 func TestALineageIsAGraphOfLinks(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
