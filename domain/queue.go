@@ -50,6 +50,18 @@ type ReviewPage struct {
 	Items  []Review
 	Total  int // of all pages
 	Queues map[string]QueueLength
+
+	ByAssignee, ByScope []ReviewLoad // of all pages, the longest first, at most [MostLoads]
+}
+
+// MostLoads is how many assignees and scopes a page of reviews counts.
+const MostLoads = 20
+
+// ReviewLoad is how many items wait for an assignee, or reach a scope.
+type ReviewLoad struct {
+	Of    Entity // empty for what is assigned to nobody
+	Items int
+	Since time.Time // the oldest reason of its items
 }
 
 // QueueLength is the number of items in a queue.

@@ -45,6 +45,15 @@ type Reviews struct {
 	Receipt    string                 `json:"receipt,omitempty" doc:"The id of the receipt of this page, if one is kept; also in the header Annals-Receipt."`
 	Total      int                    `json:"total" doc:"How many items all pages have."`
 	Queues     map[string]ReviewQueue `json:"queues" doc:"Every queue by its name, for the same owner and scope."`
+	ByAssignee []ReviewLoad           `json:"by_assignee" nullable:"false" doc:"To whom the items of all pages are assigned: the 20 with most of them."`
+	ByScope    []ReviewLoad           `json:"by_scope" nullable:"false" doc:"Whom they reach: the 20 scopes with most of them."`
+}
+
+// ReviewLoad is how many items wait for an assignee, or reach a scope.
+type ReviewLoad struct {
+	Of    string     `json:"of" example:"user:mia" doc:"Empty for what is assigned to nobody."`
+	Items int        `json:"items"`
+	Since *time.Time `json:"since,omitempty" doc:"The oldest reason of its items."`
 }
 
 // ReviewQueue is the length of a queue.

@@ -108,6 +108,7 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 	out := api.Reviews{
 		Receipt: s.events.Items.GiveLook(c, items...),
 		Items:   serve.Map(page.Items, reviewOf), Total: page.Total, Queues: map[string]api.ReviewQueue{},
+		ByAssignee: serve.Map(page.ByAssignee, loadOf), ByScope: serve.Map(page.ByScope, loadOf),
 	}
 	for name, length := range page.Queues {
 		out.Queues[name] = api.ReviewQueue(length)
@@ -116,6 +117,10 @@ func (s reviews) review(ctx context.Context, c *serve.Call, in *reviewInput) (*s
 		out.NextCursor = serve.Cursor(next, question)
 	}
 	return &serve.Output[api.Reviews]{Body: out}, nil
+}
+
+func loadOf(l domain.ReviewLoad) api.ReviewLoad {
+	return api.ReviewLoad{Of: string(l.Of), Items: l.Items, Since: serve.Time(l.Since)}
 }
 
 func reviewOf(r domain.Review) api.Review {

@@ -81,6 +81,10 @@ func TestWhatWaitsForAReviewIsInItsQueuesWithReasons(t *testing.T) {
 			"stale": Object{"items": 1.0}, "expired": Object{"items": 1.0}, "contested": Object{"items": 1.0},
 			"divided": Object{"items": 1.0}, "low_confidence": Object{"items": 2.0}, "superseded_used": Object{"items": 1.0},
 		}})
+		Like(t, got.JSON(), Object{
+			"by_assignee": []any{Object{"of": "user:default", "items": 6.0}},
+			"by_scope":    []any{Object{"of": "user:default", "items": 6.0}},
+		})
 		Like(t, got.Items()[0], Object{
 			"used": Object{"count": 3.0}, "reasons": []any{Object{"text": "new"}}, "item": Object{"content": "about old"},
 		})

@@ -105,6 +105,15 @@ type waiting struct {
 	Group    []string `bun:"-"`        // the proposals that are reviewed together, Proposal first
 }
 
+// item is what the assignment of an item in a queue follows from.
+func (w waiting) item(queue string) *domain.Knowledge {
+	k := &domain.Knowledge{Owner: w.Owner, Class: domain.Class{Type: w.Type}, Scopes: w.Scopes}
+	if queue == domain.QueueProposed {
+		k.Status = domain.IsProposed
+	}
+	return k
+}
+
 // Review lists the items that wait for a review. The order is total: severity times uses, the oldest reason, the
 // oldest item.
 func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error) {
@@ -148,6 +157,9 @@ func (r Reports) Review(ctx context.Context, q domain.ReviewQuery) (domain.Revie
 	}
 	slices.SortFunc(chosen, byUrgency)
 	page.Total = len(chosen)
+	if page.ByAssignee, page.ByScope, err = p.loads(ctx, chosen); err != nil {
+		return page, err
+	}
 	chosen = chosen[min(q.Skip, int64(len(chosen))):]
 	page.Items, err = r.readReviews(ctx, p, chosen[:min(q.Limit, len(chosen))])
 	return page, err
@@ -170,7 +182,7 @@ func (p reviewer) fill(
 			continue
 		}
 		proposed[w.Proposal] = w.Proposal != ""
-		c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number})
+		c := cmp.Or(found[w.Number], &candidate{id: w.ID, number: w.Number, of: w.item(in.name)})
 		found[w.Number] = c
 		if c.add(in, w, q.Queue) {
 			length.Items++
@@ -191,6 +203,7 @@ type candidate struct {
 
 	id       string
 	number   int64
+	of       *domain.Knowledge // what its assignment follows from
 	severity int
 	oldest   time.Time
 	group    []string // of proposals; of several, the one with the highest rank
@@ -224,6 +237,45 @@ func (c *candidate) add(in queue, w waiting, wanted string) (first bool) {
 func byUrgency(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.severity*(1+b.Uses), a.severity*(1+a.Uses)), a.oldest.Compare(b.oldest),
 		cmp.Compare(a.number, b.number))
+}
+
+// loads counts candidates by their assignees and by their scopes.
+func (p reviewer) loads(ctx context.Context, all []*candidate) (byAssignee, byScope []domain.ReviewLoad, err error) {
+	to, scopes := map[domain.Entity]*domain.ReviewLoad{}, map[domain.Entity]*domain.ReviewLoad{}
+	count := func(in map[domain.Entity]*domain.ReviewLoad, of domain.Entity, since time.Time) {
+		load := cmp.Or(in[of], &domain.ReviewLoad{Of: of, Since: since})
+		in[of] = load
+		if load.Items++; since.Before(load.Since) {
+			load.Since = since
+		}
+	}
+	for _, c := range all {
+		assigned, err := p.stewards.assignment(ctx, c.of)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(assigned.To) == 0 {
+			count(to, "", c.oldest)
+		}
+		for _, e := range assigned.To {
+			count(to, e, c.oldest)
+		}
+		for _, scope := range c.of.Scopes {
+			count(scopes, domain.Entity(scope), c.oldest)
+		}
+	}
+	return longest(to), longest(scopes), nil
+}
+
+// longest lists the longest loads, those first that wait longest.
+func longest(loads map[domain.Entity]*domain.ReviewLoad) (list []domain.ReviewLoad) {
+	for _, load := range loads {
+		list = append(list, *load)
+	}
+	slices.SortFunc(list, func(a, b domain.ReviewLoad) int {
+		return cmp.Or(b.Items-a.Items, a.Since.Compare(b.Since), cmp.Compare(a.Of, b.Of))
+	})
+	return list[:min(len(list), domain.MostLoads)]
 }
 
 // waitingIn reads the newest items of a queue, and one more than are listed.

@@ -162,10 +162,7 @@ func (p reviewer) forAssignee(query *bun.SelectQuery, q domain.ReviewQuery) *bun
 
 // isFor tells whether an item is assigned to the assignees of a query, or owned by the caller who asks for theirs.
 func (p reviewer) isFor(ctx context.Context, q domain.ReviewQuery, queue string, w waiting) (bool, error) {
-	to, k := assignees(q), &domain.Knowledge{Owner: w.Owner, Class: domain.Class{Type: w.Type}, Scopes: w.Scopes}
-	if queue == domain.QueueProposed {
-		k.Status = domain.IsProposed
-	}
+	to, k := assignees(q), w.item(queue)
 	if len(to) == 0 || q.Mine != nil && k.Owner == q.Mine.EffectiveSubject() {
 		return true, nil
 	}
