@@ -64,13 +64,13 @@ func allActs() []act {
 	}
 	return []act{
 		{
-			Name: "helpful", Label: "Helpful", Key: "v",
+			Name: "helpful", Label: "Helpful, in words",
 			Explain: "You vote that it was of use. Your vote raises its confidence.",
 			Done:    "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
 		},
 		{
-			Name: "harmful", Label: "Harmful", Explain: "You vote that it did harm. Your vote lowers its confidence.",
-			Key: "Shift+V", Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
+			Name: "harmful", Label: "Harmful, in words", Explain: "You vote that it did harm. Your vote lowers its confidence.",
+			Done: "Your vote is recorded.", Fields: used, Method: http.MethodPost, Path: []string{"feedback"},
 		},
 		{
 			Name: "retract", Label: "Take a vote back", Done: "Your vote is taken back.", Method: http.MethodDelete,

@@ -145,6 +145,7 @@ func pages() map[string]route {
 		"GET " + Root + "k/{id}/{tab}":      {"item", showItem},
 		"GET " + Root + "k/{id}/act/{act}":  {"act", askAct},
 		"POST " + Root + "k/{id}/act/{act}": {"act", doAct},
+		"POST " + Root + "k/{id}/vote":      {"vote", vote},
 		"GET " + Root + "k/{id}/act/erase":  {"plan", planItem},
 		"POST " + Root + "k/{id}/act/erase": {"plan", planItem},
 

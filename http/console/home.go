@@ -11,55 +11,38 @@ import (
 	"github.com/annals-kb/annals/http/api"
 )
 
-// start is the first page: what the reader has to do, what is new to them, and how the service is.
+// start is the first page: what the reader has to decide, what is new to them, and how the service is.
 type start struct {
 	health
-	Waiting api.Reviews     // that wait for the reader
-	New     []api.Knowledge // of others, since the last visit
-	Since   time.Time       // the last visit
-	Events  []api.Event     // the newest of people and their agents
-	Server  []api.Event     // those of the server among the newest
-	Counts  *api.Overview   // nil in the past
-}
-
-// Superseded is how many items are superseded.
-func (s *start) Superseded() int {
-	for _, count := range s.Counts.Statuses.Counts {
-		if count.Value == "superseded" {
-			return count.Items
-		}
-	}
-	return 0
+	Review *review
+	New    []api.Knowledge // of others, since the last visit
+	Since  time.Time       // the last visit
+	Events []api.Event     // the newest of people and their agents
+	Counts *api.Overview   // nil in the past
 }
 
 const (
-	mostFeed     = 12
+	mostFeed     = 5
 	visitCookie  = "annals-visit" // when a visit began, and the one before
 	betweenVisit = time.Hour
 )
 
 func home(p *page) (any, error) {
 	var data start
+	var err error
+	if data.Review, err = reviewOf(p, p.param("item")); err != nil || p.r.Header.Get("HX-Request") != "" {
+		return &data, err // a script asks for the review alone
+	}
 	if err := data.read(p); err != nil {
 		return nil, err
 	}
-	recent, _, err := pageOf[api.Event](p, p.Moment.newestEvents(4*mostFeed), "v1", "events")
+	recent, _, err := pageOf[api.Event](p, p.Moment.newestEvents(100), "v1", "events")
 	if err != nil {
 		return nil, err
 	}
-	for _, event := range recent {
-		switch {
-		case isOfServer(event):
-			data.Server = append(data.Server, event)
-		case len(data.Events) < mostFeed:
-			data.Events = append(data.Events, event)
-		}
-	}
-	if p.Moment.Past() || len(recent) == 0 {
+	data.Events = feedOf(p, recent)
+	if p.Moment.Past() || p.Moment.HeadPosition == 0 {
 		return &data, nil
-	}
-	if err := p.get(&data.Waiting, url.Values{"limit": {"5"}, "mine": {"true"}}, "v1", "reviews"); err != nil {
-		return nil, err
 	}
 	var counts api.Overview
 	if err := p.get(&counts, nil, "v1", "overview"); err != nil {
@@ -67,6 +50,39 @@ func home(p *page) (any, error) {
 	}
 	data.Counts = &counts
 	return &data, data.news(p)
+}
+
+// feedOf are the newest events of people and agents about items that the reader may open, and one of each session.
+func feedOf(p *page, recent []api.Event) (feed []api.Event) {
+	items, seen := map[string]string{}, map[string]bool{}
+	for _, event := range recent {
+		if id, is := domain.ItemOf(event.Stream); is && len(items) < mostNames {
+			items[id] = ""
+		}
+	}
+	var known api.Page[api.Knowledge]
+	p.ask(&known, items, "id", "v1", "knowledge")
+	for _, k := range known.Items {
+		items[k.ID] = k.URI
+	}
+	for _, event := range recent {
+		id, isItem := domain.ItemOf(event.Stream)
+		told := isItem && items[id] != "" || strings.HasPrefix(event.Stream, "session:") && !seen[event.Stream]
+		if told && !isOfServer(event) && len(feed) < mostFeed {
+			feed, seen[event.Stream] = append(feed, event), true
+		}
+	}
+	return feed
+}
+
+// Teams are the groups of the reader.
+func (p *page) Teams() []string {
+	teams := slices.Clone(p.Caller.Memberships)
+	for _, of := range p.Caller.Groups {
+		teams = append(teams, of.Group)
+	}
+	slices.Sort(teams)
+	return slices.Compact(teams)
 }
 
 // isOfServer tells whether the server did something by itself.

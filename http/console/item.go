@@ -159,7 +159,7 @@ func (d *item) Meta() string { return indented(d.Knowledge.Meta) }
 // Is tells the tabs which of them is shown.
 func (d *item) Is(tab string) bool { return d.Tab == tab }
 
-// Primary tells whether an act is one of the two that the item most likely needs. The others are folded.
+// Primary tells whether an act is the one that the item most likely needs. The others are folded.
 func (d *item) Primary(name string) bool {
 	k, needed := d.Knowledge, "revise"
 	switch {
@@ -168,7 +168,7 @@ func (d *item) Primary(name string) bool {
 	case k.ConfirmationExpired || k.Stale != nil && k.Stale.Reporters > 0 || k.Verified != nil && k.Verified.Overdue:
 		needed = "confirm"
 	}
-	return name == "helpful" || name == needed
+	return name == needed
 }
 
 // TabPath is the path of a tab below [Root].

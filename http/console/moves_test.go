@@ -182,11 +182,10 @@ func TestAPageSaysHowManyEventsAreNew(t *testing.T) {
 			pages[path] = w.open(path)
 		}
 		for _, id := range []string{"a", "b"} {
-			w.remember(client.Knowledge{ID: id, Type: "tool", Content: "The tool " + id})
+			w.asMia("POST", "/v1/knowledge", map[string]any{"id": id, "type": "tool", "content": "The tool " + id})
 		}
-		if err := last(w.api.ReportStale(t.Context(), "a", "it moved")); err != nil {
-			t.Fatal(err)
-		}
+		w.remember(client.Knowledge{Type: "tool", Content: "What the reader does is not new to them."})
+		w.asMia("POST", "/v1/knowledge/a/stale", map[string]any{"reason": "it moved"})
 		for path, want := range map[string]string{
 			"/console/": "3 new", "/console/review": "1 new", "/console/log?name=knowledge.remembered": "2 new",
 		} {

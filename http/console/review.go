@@ -10,21 +10,28 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
 
-// review is the page of one item that waits for a review. The address holds the filters, the place in the list, how
-// many items are done, and the last act.
+// review is what waits for a decision, one item after the other, on its own page or on Home. The address holds the
+// filters, the place in the list, how many items are done, and the last act.
 type review struct {
+	Home    bool
 	Got     api.Reviews
-	Current *api.Review // nil if there is none
-	At      int         // how many items were skipped
-	Done    int         // how many items are done
-	Act, ID string      // the last act and its item
+	Current *api.Review  // nil if there is none
+	Then    []api.Review // those that follow
+	Others  *api.Reviews // what waits for everybody; nil if it was not asked for
+	At      int          // how many items were skipped
+	Done    int          // how many items are done
+	Act, ID string       // the last act and its item
 	Refused *problem
+	Since   []api.Event    // what was decided since the reader saw the item of the act that was refused
+	Kept    []string       // what was typed about it, if it does not wait any more
 	Still   *api.Knowledge // the item of the last act; nil if it is gone
-	Events  []api.Event    // the newest votes, reports and confirmations
+	gone    bool           // the reader may bring it back
+	Doubts  []api.Event    // the newest votes against the item, and reports
 	Change  *step          // the newest that changed a field; nil if there is none
 	Sides   []sided        // the items of a proposal
 	Merges  bool           // the reader may merge them
@@ -39,50 +46,61 @@ type review struct {
 	here    url.Values
 }
 
-// maxReviewEvents is how many of an item's votes and reports are shown.
-const maxReviewEvents = 5
+const (
+	maxDoubts = 3   // of an item are shown
+	thenShown = 3   // items that follow
+	mostRead  = 500 // of a list
+)
 
-func readReview(p *page) (any, error) { return reviewOf(p) }
+func readReview(p *page) (any, error) { return reviewOf(p, p.param("item")) }
 
-func reviewOf(p *page) (*review, error) {
+// reviewOf reads what waits, an item first. It begins with what waits for the reader, and if nothing does, with all.
+func reviewOf(p *page, first string) (*review, error) {
 	v := &review{
-		At: number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
+		Home: p.Here("") || p.param("from") == "home",
+		At:   number(p.Query, "at"), Done: number(p.Query, "done"), Act: p.param("act"), ID: p.param("id"),
 		filters: p.params("queue", "owner", "scope", "mine", "assigned"), here: p.Query,
 	}
 	if p.Moment.Past() {
 		return v, nil
 	}
-	query := url.Values{"limit": {"1"}, "cursor": p.values("cursor")}
-	maps.Copy(query, v.filters)
-	item := p.param("item")
-	if item != "" {
-		query.Set("limit", "100")
+	opens := first == "" && len(p.params("owner", "scope", "mine", "assigned")) == 0
+	if v.Home {
+		v.filters, v.here = url.Values{}, maps.Clone(p.Query)
+		v.here.Set("from", "home")
 	}
-	if err := p.get(&v.Got, query, "v1", "reviews"); err != nil {
+	if v.Home || opens {
+		v.filters.Set("mine", "true")
+	}
+	err := v.read(p, first)
+	if err == nil && opens && !v.Home && v.Got.Total+v.Done == 0 {
+		v.filters.Set("mine", "false")
+		err = v.read(p, first)
+	}
+	if err != nil {
 		return nil, err
 	}
-	is := func(k *api.Knowledge) bool { return k.ID == item }
-	i := slices.IndexFunc(v.Got.Items, func(r api.Review) bool { return is(r.Item) })
-	if i < 0 {
-		i = slices.IndexFunc(v.Got.Items, func(r api.Review) bool {
-			return r.Pair != nil && slices.ContainsFunc(r.Pair.Items, is)
-		})
+	if v.ID != "" {
+		k := new(api.Knowledge)
+		if err := p.get(k, nil, "v1", "knowledge", v.ID); err == nil {
+			v.Still = k
+		} else {
+			v.gone = errors.Is(err, client.ErrGone)
+		}
 	}
-	if i > 0 {
-		v.Got.Items[0] = v.Got.Items[i]
+	if v.Is("mine", "true") && (v.Current == nil || v.Home && p.Administers()) {
+		v.Others = new(api.Reviews)
+		if err := p.get(v.Others, url.Values{"limit": {"1"}}, "v1", "reviews"); err != nil {
+			return nil, err
+		}
 	}
-	if k := new(api.Knowledge); v.ID != "" && p.get(k, nil, "v1", "knowledge", v.ID) == nil {
-		v.Still = k
-	}
-	if len(v.Got.Items) == 0 {
+	if v.Current == nil {
 		return v, nil
 	}
-	v.Current = &v.Got.Items[0]
-	v.Reason, v.Content = p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
 	v.Sides = sidesOf(v.Current)
 	if p.MayWrite() {
 		is := stateOf(p, *v.Current.Item)
-		v.acts, v.Judges = actsFor(p, is), may(p, keepers, is)
+		v.acts, v.Judges = actsFor(p, is), is.Status == "proposed" && may(p, keepers, is)
 	}
 	if p.MayWrite() && v.Current.Pair != nil {
 		v.permit(p)
@@ -91,6 +109,41 @@ func reviewOf(p *page) (*review, error) {
 	v.explain(history)
 	return v, err
 }
+
+// read reads the list, and finds the item to decide on and those that follow.
+func (v *review) read(p *page, first string) error {
+	most := v.At + thenShown + 1
+	if first != "" {
+		most += 100
+	}
+	query := url.Values{"limit": {strconv.Itoa(min(most, mostRead))}}
+	maps.Copy(query, v.filters)
+	if !v.Is("mine", "true") {
+		query.Del("mine")
+	}
+	if err := p.get(&v.Got, query, "v1", "reviews"); err != nil {
+		return err
+	}
+	list := v.Got.Items[min(v.At, len(v.Got.Items)):]
+	if i := slices.IndexFunc(v.Got.Items, func(r api.Review) bool { return isAbout(r, first) }); i >= 0 {
+		one := v.Got.Items[i]
+		rest := slices.DeleteFunc(slices.Clone(list), func(r api.Review) bool { return r.Item.ID == one.Item.ID })
+		list = append([]api.Review{one}, rest...)
+	}
+	if v.Current = nil; len(list) > 0 {
+		v.Current, v.Then = &list[0], list[1:min(len(list), thenShown+1)]
+	}
+	return nil
+}
+
+// isAbout tells whether a review is about an item, alone or with others.
+func isAbout(r api.Review, id string) bool {
+	is := func(k *api.Knowledge) bool { return k.ID == id }
+	return is(r.Item) || r.Pair != nil && slices.ContainsFunc(r.Pair.Items, is)
+}
+
+// Decides tells whether the reader may decide on the item. Who may not can vote.
+func (v *review) Decides() bool { return v.May("confirm") || v.Closes || v.Judges }
 
 // May tells whether the reader may do an act to the item alone.
 func (v *review) May(name string) bool {
@@ -110,7 +163,7 @@ func (v *review) permit(p *page) {
 		}
 		texts = append(texts, k.Content)
 	}
-	v.Content = cmp.Or(v.Content, strings.Join(texts, "\n\n"))
+	v.Content = strings.Join(texts, "\n\n")
 }
 
 // number is a small number of the address; 0 if there is none.
@@ -122,20 +175,22 @@ func number(query url.Values, name string) int {
 	return max(n, 0)
 }
 
-// explain finds what brought the item here, and its newest change.
+// explain finds who doubts the item, and its newest change.
 func (v *review) explain(history []api.Event) {
-	about := []string{
-		"knowledge.found_helpful", "knowledge.found_harmful", "knowledge.reported_stale", "knowledge.confirmed",
-		"knowledge.superseded",
-	}
 	for _, event := range slices.Backward(history) {
-		if len(v.Events) < maxReviewEvents && slices.Contains(about, event.Name) {
-			v.Events = append(v.Events, event)
+		doubts := event.Name == "knowledge.found_harmful" || event.Name == "knowledge.reported_stale"
+		if doubts && len(v.Doubts) < maxDoubts {
+			v.Doubts = append(v.Doubts, event)
 		}
 		if one := (step{Event: event}); v.Change == nil && event.Name == "knowledge.revised" && len(one.Edits()) > 0 {
 			v.Change = &one
 		}
 	}
+}
+
+// Said is why somebody doubts the item: their reason, or what came of its use.
+func (v *review) Said(event api.Event) string {
+	return cmp.Or(event.Reason, (step{Event: event}).Told().Outcome)
 }
 
 // Place is the number of the item among those that waited at the beginning.
@@ -160,20 +215,40 @@ func (v *review) With(changes ...string) string {
 // Is tells whether a filter has a value.
 func (v *review) Is(name, value string) bool { return v.filters.Get(name) == value }
 
-// Here is the address of the page without the last act.
-func (v *review) Here() string {
-	return Root + "review" + encode(v.here, "act", "", "id", "", "cursor", v.here.Get("cursor"))
+// Here is the address that an act is sent to.
+func (v *review) Here() string { return Root + "review" + encode(v.here, "act", "", "id", "") }
+
+// Go is the address of the list with a change of its place.
+func (v *review) Go(name, value string) string {
+	return Root + pathOf(v.here) + encode(v.here, "act", "", "id", "", "item", "", "from", "", name, value)
 }
 
 // Skip is the address of the next item.
-func (v *review) Skip() string {
-	return Root + "review" + encode(v.here, "act", "", "id", "", "cursor", v.Got.NextCursor, "at", strconv.Itoa(v.At+1))
+func (v *review) Skip() string { return v.Go("at", strconv.Itoa(v.At+1)) }
+
+// Undo is the act that takes the last one back; empty if none does.
+func (v *review) Undo() string {
+	switch {
+	case v.Act == "forget", v.Act == "supersede", v.Act == "decline" && v.gone:
+		return "restore"
+	case v.Act == "merge":
+		return "unmerge"
+	}
+	return ""
 }
 
 // Form is the page of an act, which leads back to the review.
 func (v *review) Form(act string) string {
-	back := encode(v.here, "act", "", "id", "", "cursor", v.here.Get("cursor"))
+	back := encode(v.here, "act", "", "id", "")
 	return Root + "k/" + url.PathEscape(v.Current.Item.ID) + "/act/" + act + encode(nil, "review", cmp.Or(back, "?"))
+}
+
+// pathOf is the path below [Root] of the page that shows a review.
+func pathOf(query url.Values) string {
+	if query.Get("from") == "home" {
+		return ""
+	}
+	return "review"
 }
 
 // backToReview is the path below [Root] of the review that an act's form was opened from; empty if there was none.
@@ -186,28 +261,60 @@ func backToReview(p *page, act, id string) string {
 	if err != nil {
 		return ""
 	}
-	return afterAct(query, act, id)
+	return cmp.Or(afterAct(query, act, id), "?")
 }
 
 // afterAct is the path of the review after an act. A revised item is shown again, because it still waits.
 func afterAct(query url.Values, act, id string) string {
-	done := number(query, "done")
-	if act != "revise" && act != "" {
+	done, item := number(query, "done"), ""
+	if act == "revise" {
+		item = id
+	} else if act != "" {
 		done++
 	}
-	return "review" + encode(query, "act", act, "id", id, "done", strconv.Itoa(done), "cursor", query.Get("cursor"))
+	return pathOf(query) + encode(query, "act", act, "id", id, "item", item, "done", strconv.Itoa(done), "from", "")
 }
 
-// doReview does one of the acts that need no form of their own, or undoes the last one.
+// doReview does one of the acts that need no form of their own, or undoes the last one. It does nothing about what was
+// decided since the reader saw it, and says so.
 func doReview(p *page) (any, error) {
 	act, id := p.r.PostFormValue("act"), p.r.PostFormValue("id")
 	form := p.r.PostForm
 	if stays := cmp.Or(form.Get("stays"), form.Get("merged")); stays != "" {
 		act, id = "merge", stays
 	}
+	request := reviewRequest(p, form, act, id)
+	if len(request.Path) == 0 {
+		return nil, notFound(p)
+	}
+	since, err := decidedSince(p, form)
+	if err != nil {
+		return nil, err
+	}
+	if len(since) > 0 {
+		return nil, overtaken(p, id, since, &problem{Status: http.StatusConflict, Title: "Somebody was faster"})
+	}
+	if _, err = p.write(request, nil); errors.Is(err, client.ErrOvertaken) || isRefused(err) {
+		if since, failed := decidedSince(p, form); failed == nil {
+			return nil, overtaken(p, id, since, problemOf(err))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if act == "restore" || act == "unmerge" { // the last act is undone
+		p.Query.Set("done", strconv.Itoa(number(p.Query, "done")-1))
+		return goBack(p, act, afterAct(p.Query, "", ""))
+	}
+	return goBack(p, act, afterAct(p.Query, act, id))
+}
+
+// reviewRequest is what an act asks of the API; without a path if there is no such act.
+func reviewRequest(p *page, form url.Values, act, id string) client.Request {
 	request := client.Post(api.Reason{Reason: form.Get("reason")}, "v1", "knowledge", id, act)
+	request.Header = http.Header{}
 	if revision := form.Get("revision"); revision != "" {
-		request.Header = http.Header{"If-Match": {strconv.Quote(revision)}}
+		request.Header.Set("If-Match", strconv.Quote(revision))
 	}
 	switch act {
 	case "restore", "unmerge", "decline":
@@ -223,26 +330,48 @@ func doReview(p *page) (any, error) {
 	case "forget":
 		request.Method, request.Path = http.MethodDelete, request.Path[:3]
 	default:
-		if request = pairRequest(form, act, id); len(request.Path) == 0 {
-			return nil, notFound(p)
-		}
+		request = pairRequest(form, act, id)
 	}
-	_, err := p.write(request, nil)
-	if errors.Is(err, client.ErrOvertaken) || isRefused(err) {
-		why := problemOf(err)
-		v, err := reviewOf(p)
-		if err != nil {
-			return nil, err
+	if once := form.Get("once"); once != "" {
+		if request.Header == nil {
+			request.Header = http.Header{}
 		}
-		v.Refused = why
-		return nil, answer(p, "review", v, why.Status)
+		request.Header.Set("Annals-Correlation-Id", once)
 	}
+	return request
+}
+
+// decidedSince are the decisions about the items and the proposals of a form after the reader saw them, without what the
+// same form has done when it was sent before.
+func decidedSince(p *page, form url.Values) ([]api.Event, error) {
+	if form.Get("seen") == "" {
+		return nil, nil
+	}
+	query := url.Values{"after": {form.Get("seen")}, "limit": {"500"}, "name": {
+		"knowledge.confirmed", "knowledge.superseded", "knowledge.merged", "knowledge.unmerged", "knowledge.deleted",
+		"knowledge.restored", "knowledge.accepted", "knowledge.revised", "knowledge.erased", "review.closed",
+	}}
+	events, _, err := pagesOf[api.Event](p, 2, query, "v1", "events")
+	return slices.DeleteFunc(events, func(e api.Event) bool {
+		proposed := func(id string) bool { return domain.ProposalStreams.Of(id) == e.Stream }
+		item, _ := domain.ItemOf(e.Stream)
+		return !slices.Contains(form["id"], item) && !slices.ContainsFunc(form["proposal"], proposed) ||
+			e.CorrelationID != "" && e.CorrelationID == form.Get("once")
+	}), err
+}
+
+// overtaken shows why an act did not happen, and what was typed for it: in its form if the item still waits.
+func overtaken(p *page, id string, since []api.Event, why *problem) error {
+	v, err := reviewOf(p, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if act == "restore" || act == "unmerge" { // the last act is undone
-		p.Query.Set("done", strconv.Itoa(number(p.Query, "done")-1))
-		return goBack(p, act, afterAct(p.Query, "", ""))
+	v.Act, v.ID, v.Since, v.Refused = "", "", since, why
+	reason, content := p.r.PostFormValue("reason"), unixLines(p.r.PostFormValue("content"))
+	if v.Current != nil && isAbout(*v.Current, id) {
+		v.Reason, v.Content = reason, cmp.Or(content, v.Content)
+	} else {
+		v.Kept = slices.DeleteFunc([]string{reason, content}, func(s string) bool { return s == "" })
 	}
-	return goBack(p, act, afterAct(p.Query, act, id))
+	return answer(p, "review", v, why.Status)
 }

@@ -37,7 +37,7 @@ func TestAnOwnerEmptiesAQueueOfTenByKeyboard(t *testing.T) {
 		w.stale(10)
 		w.remember(client.Knowledge{ID: "better", Type: "tool", Task: "Better", Content: "A better one."})
 		p := w.open("/console/")
-		containsAll(t, p.Text("main"), "Waiting for you 10")
+		containsAll(t, p.Text("main"), "Waiting for you", "1 of 10")
 		p.Press("g", "r")
 		see := func(progress, id string) {
 			t.Helper()

@@ -105,7 +105,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 func (p *page) toLogin() {
 	address := Root + "login" + encode(nil, "next", p.r.URL.RequestURI())
 	switch {
-	case p.r.Header.Get("HX-Request") != "": // it would put the login page into a part of this one
+	case p.r.Header.Get("HX-Request") != "" && p.r.Method == http.MethodGet: // it would put the login page into a part of this one
 		p.w.Header().Set("HX-Redirect", address)
 		p.w.WriteHeader(http.StatusOK)
 		return
@@ -113,6 +113,8 @@ func (p *page) toLogin() {
 		http.Redirect(p.w, p.r, address, http.StatusSeeOther)
 		return
 	}
+	p.w.Header().Set("HX-Retarget", "#main") // a script would put it into a part of the page
+	p.w.Header().Set("HX-Reselect", "#main")
 	why := p.keep(problemOf(&client.Error{Problem: unauthenticated}))
 	why.LogIn = true
 	p.fail(why)

@@ -1538,6 +1538,15 @@ class Review(_Review, total=False):
     used: ReviewUse
 
 
+class _ReviewLoad(TypedDict):
+    items: int
+    of: str
+
+
+class ReviewLoad(_ReviewLoad, total=False):
+    since: str
+
+
 class _ReviewPair(TypedDict):
     all: List[str]
     by: str
@@ -1579,6 +1588,8 @@ class ReviewUse(_ReviewUse, total=False):
 
 
 class _Reviews(TypedDict):
+    by_assignee: List[ReviewLoad]
+    by_scope: List[ReviewLoad]
     items: List[Review]
     queues: Dict[str, ReviewQueue]
     total: int

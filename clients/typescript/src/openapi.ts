@@ -3462,6 +3462,20 @@ export interface components {
             /** @description Its use in the last 90 days, where retrievals are recorded. */
             used?: components["schemas"]["ReviewUse"];
         };
+        ReviewLoad: {
+            /** Format: int64 */
+            items: number;
+            /**
+             * @description Empty for what is assigned to nobody.
+             * @example user:mia
+             */
+            of: string;
+            /**
+             * Format: date-time
+             * @description The oldest reason of its items.
+             */
+            since?: string;
+        };
         ReviewPair: {
             /** @description The ids of all open proposals between these items. A merge closes them at once. */
             all: string[];
@@ -3518,6 +3532,10 @@ export interface components {
             last?: string;
         };
         Reviews: {
+            /** @description To whom the items of all pages are assigned: the 20 with most of them. */
+            by_assignee: components["schemas"]["ReviewLoad"][];
+            /** @description Whom they reach: the 20 scopes with most of them. */
+            by_scope: components["schemas"]["ReviewLoad"][];
             items: components["schemas"]["Review"][];
             next_cursor?: string;
             /** @description Every queue by its name, for the same owner and scope. */

@@ -23,7 +23,7 @@ function move(step) {
 // Keys of the time bar and of acts work while they are folded, too.
 function labelled(key, shift) {
   const names = [key === " " ? "Space" : key, shift ? "Shift+" + key : key];
-  const acts = (element) => element.checkVisibility() || element.closest(".timebar, .acts details");
+  const acts = (element) => element.checkVisibility({ visibilityProperty: true }) || element.closest(".timebar, .acts details");
   return [...document.querySelectorAll("[aria-keyshortcuts]")].find((element) => acts(element) &&
     element.getAttribute("aria-keyshortcuts").split(" ").some((name) => names.includes(name)));
 }

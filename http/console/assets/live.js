@@ -12,9 +12,10 @@ function follow() {
   if (last) address.searchParams.set("after", last);
   source = new EventSource(address);
   source.addEventListener("message", (event) => {
-    const { position } = JSON.parse(event.data);
+    const { position, actor } = JSON.parse(event.data);
     if (position <= Number(last)) return; // it is sent again after a pause
     last = String(position);
+    if (actor === live.dataset.reader) return; // the page has answered to it
     count++;
     link.textContent = live.dataset.text.replace("#", count);
     live.hidden = false;
