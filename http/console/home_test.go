@@ -33,7 +33,7 @@ func TestNineReviewsTakeNineKeysOnHome(t *testing.T) {
 			if h.Count(".sides") > 0 {
 				containsAll(w.t, h.Text(".sides del")+h.Text(".sides ins"), "days")
 			} else {
-				h.says("article ul", "default reported stale", "default")
+				h.says("article ul", "default reported stale", "default 报告过时")
 				containsAll(w.t, h.Text("article ul"), "it moved")
 			}
 			h.Axe()
@@ -68,7 +68,9 @@ func TestAnActCanBeTakenBackForTenSeconds(t *testing.T) {
 		p.WaitFor(".undo button")
 		var seconds float64
 		p.Eval(`document.getAnimations().map((a) => a.effect.getTiming().delay / 1000)[0]`, &seconds)
-		p.Eval(`document.getAnimations().forEach((a) => a.finish())`, nil)
+		p.Eval(`(document.getAnimations().forEach((a) => a.finish()), new Promise((done) => {
+			requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+		}))`, nil)
 		var shown bool
 		p.Eval(`document.querySelector(".undo button").checkVisibility({ visibilityProperty: true })`, &shown)
 		if p.Press("u"); shown || seconds != 10 || w.status("item0") == "active" {
