@@ -51,7 +51,8 @@ func vote(p *page) (any, error) {
 		query.Set("voted", given+"/"+id)
 	}
 	address.RawQuery = query.Encode()
-	return goBack(p, map[bool]string{false: "helpful", true: "retract"}[undoes], strings.TrimPrefix(address.String(), Root))
+	http.Redirect(p.w, p.r, address.String(), http.StatusSeeOther)
+	return nil, errAnswered
 }
 
 // Given is the event of the vote on an item that the reader has just given without a script; empty if there is none.
