@@ -151,7 +151,7 @@ func TestThePastIsMarkedAndShowsWhatWasKnown(t *testing.T) {
 func TestAnElementIsClickedByTheKeyThatItNames(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		w.tell()
-		p := w.open("/console/")
+		p := w.open("/console/health")
 		p.Eval(`(() => { for (const [keys, hidden] of [["c", true], ["c", false], ["Shift+C", false], ["Space i", false]]) {
 			const button = document.createElement("button");
 			Object.assign(button, { textContent: keys, hidden });
