@@ -114,7 +114,7 @@ func pages() map[string]route {
 	return map[string]route{
 		"GET " + Root + "{$}":               {"home", home},
 		"GET " + Root + "search":            {"search", search},
-		"GET " + Root + "ask":               {"ask", ask},
+		"GET " + Root + "ask":               {"search", toSearch}, // its earlier address
 		"GET " + Root + "knowledge":         {"knowledge", listKnowledge},
 		"GET " + Root + "remember":          {"remember", askRemember},
 		"POST " + Root + "remember":         {"remember", remember},

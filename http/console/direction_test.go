@@ -68,7 +68,7 @@ func TestTheFirstClickLeavesTheThemeOfTheSystem(t *testing.T) {
 func TestASearchSaysInChineseWhatIsWrong(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
 		_, page := w.ask("/console/search?q=gateway&status=lost", "Accept-Language: zh")
-		if !strings.Contains(page, "<code>status</code> 必须是以下之一：active, ") {
+		if !strings.Contains(page, "<code>status:lost</code> 必须是以下之一：active, ") {
 			t.Error(page)
 		}
 	})

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,9 +69,14 @@ func filterOf(p *page) (api.Filter, error) {
 		Polarity: p.param("polarity"), Status: p.values("status"), Owner: p.param("owner"), Scope: p.param("scope"),
 		URI: p.param("uri"),
 	}
-	for _, filter := range listFilters(false) {
-		if p.param(filter.Name) != "" && !slices.Contains(namesOf(filters()), filter.Name) {
-			return f, wrongField(filter.Name, "only a list without words has this filter")
+	for _, name := range []string{"stale", "contested", "expired"} {
+		if value := p.param(name); value != "" && value != "true" && value != "false" {
+			return f, wrongField(name, "must be true or false")
+		}
+	}
+	for _, name := range []string{"min_confidence", "max_confidence"} {
+		if _, err := strconv.ParseFloat(cmp.Or(p.param(name), "0"), 64); err != nil {
+			return f, wrongField(name, "must be a number")
 		}
 	}
 	for name, at := range map[string]**time.Time{"created_from": &f.CreatedFrom, "created_to": &f.CreatedTo} {

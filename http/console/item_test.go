@@ -381,25 +381,26 @@ func TestWhatIsOnlyNearStandsBelowALine(t *testing.T) {
 			}
 		}
 		const known, unknown = "deploy+window", "who+repairs+the+printer+of+the+wallet+team+when+it+is+jammed"
-		for _, page := range []string{"search", "ask"} {
-			for _, c := range []struct{ language, question, want string }{
-				{"en", known, "sure Perhaps: perhaps"},
-				{"zh", known, "sure 可能相关： perhaps"},
-				{"en", unknown, "Nobody has written this. Nearest: perhaps"},
-				{"zh", unknown, "没有人写过这个。最接近的： perhaps"},
-			} {
-				_, shown := w.ask("/console/"+page+"?q="+c.question, "Accept-Language: "+c.language)
-				var got []string
-				for _, li := range elements(t, shown, func(n *html.Node) bool { return n.Data == "li" && attribute(n.Parent, "class") == "hits" }) {
-					if class := attribute(li, "class"); class == "band" {
-						got = append(got, said(li))
-					} else {
-						got = append(got, class)
-					}
+		for _, c := range []struct{ language, question, want string }{
+			{"en", known, "sure Perhaps: perhaps"},
+			{"zh", known, "sure 可能相关： perhaps"},
+			{"en", unknown, "Nobody has written this down. Perhaps: perhaps"},
+			{"zh", unknown, "没有人写下过这个。 可能相关： perhaps"},
+		} {
+			_, shown := w.ask("/console/search?q="+c.question, "Accept-Language: "+c.language)
+			var got []string
+			for _, title := range elements(t, shown, func(n *html.Node) bool { return n.Data == "h2" && attribute(n.Parent, "class") == "empty unwritten" }) {
+				got = append(got, said(title))
+			}
+			for _, li := range elements(t, shown, func(n *html.Node) bool { return n.Data == "li" && attribute(n.Parent, "class") == "hits" }) {
+				if class := attribute(li, "class"); class == "band" {
+					got = append(got, said(li))
+				} else {
+					got = append(got, class)
 				}
-				if got := strings.Join(slices.Compact(got), " "); got != c.want {
-					t.Errorf("%s %s: got %q, want %q", page, c.question, got, c.want)
-				}
+			}
+			if got := strings.Join(slices.Compact(got), " "); got != c.want {
+				t.Errorf("%s: got %q, want %q", c.question, got, c.want)
 			}
 		}
 	})

@@ -9,11 +9,15 @@ import (
 	"strings"
 
 	"github.com/annals-kb/annals/domain"
+	"github.com/annals-kb/annals/domain/text"
 )
 
-// lineNames are the filters that a question may name before a colon, such as type:plan, by the page that has them.
-func (p *page) lineNames() []string {
-	switch strings.TrimPrefix(p.Path, Root) {
+// lineNames are the filters that a question may name before a colon, such as type:plan.
+func (p *page) lineNames() []string { return lineNamesOf(strings.TrimPrefix(p.Path, Root)) }
+
+// lineNamesOf are the filters of a page's line; none if it has no line.
+func lineNamesOf(path string) []string {
+	switch path {
 	case "search":
 		return namesOf(append(listFilters(false), searchers()...))
 	case "knowledge":
@@ -57,28 +61,149 @@ var linePattern = regexp.MustCompile(`(?:[^\s"]|"(?:[^"\\]|\\.)*"?)+`)
 // readLine moves the filters in a question to those of the address.
 func (p *page) readLine() {
 	names := p.lineNames()
-	if len(names) == 0 || p.param("q") == "" {
+	if len(names) == 0 {
 		return
 	}
 	var words []string
 	for _, word := range linePattern.FindAllString(p.param("q"), -1) {
-		name, value := lineWord(names, word)
-		if value == "" {
+		if name, value := lineWord(names, word); value == "" {
 			words = append(words, word)
-			continue
-		}
-		if slices.Contains(entityFilters, name) && !strings.Contains(value, ":") {
-			if entity, why := entityOf(p, anyone, value); why == "" {
-				value = entity
-			} else if name == "owner" {
-				value = domain.User + ":" + value
-			}
-		}
-		if !slices.Contains(p.Query[name], value) {
+		} else if !slices.Contains(p.Query[name], value) {
 			p.Query[name] = append(p.values(name), value)
 		}
 	}
-	p.Query.Set("q", strings.Join(words, " "))
+	if p.Query.Has("q") {
+		p.Query.Set("q", strings.Join(words, " "))
+	}
+	for _, name := range slices.Concat(entityFilters, []string{"name"}) {
+		if !slices.Contains(names, name) || !p.Query.Has(name) {
+			continue
+		}
+		var read []string
+		for _, value := range p.values(name) {
+			read = append(read, p.meaningOf(name, value)...)
+		}
+		p.Query[name] = slices.Compact(read)
+	}
+}
+
+// meaningOf is what a filter by somebody, or by what happened, takes for what a reader calls it.
+func (p *page) meaningOf(name, value string) []string {
+	switch {
+	case name == "name":
+		return eventsCalled(p.Language, value)
+	case value == "me":
+		return []string{voter(p)}
+	case strings.Contains(value, ":"):
+		return []string{value}
+	}
+	if entity, why := entityOf(p, anyone, value); why == "" {
+		return []string{entity}
+	} else if name == "owner" {
+		return []string{domain.User + ":" + value}
+	}
+	return []string{value}
+}
+
+// eventsCalled are the names of the events that a word means: a kind such as session, or a word of what the log says
+// about them. A name, and a word that means none, stay.
+func eventsCalled(language, value string) (names []string) {
+	if strings.ContainsAny(value, ".*") {
+		return []string{value}
+	}
+	for name := range inChinese() {
+		kind, _, is := strings.Cut(name, ".")
+		switch {
+		case !is || !eventName.MatchString(name):
+		case kind == value:
+			return []string{value + ".*"}
+		case strings.Contains(strings.ToLower(eventOf(language, name)), strings.ToLower(value)):
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return []string{value}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// eventKinds are the kinds of events, such as session.
+func eventKinds() (kinds []string) {
+	for name := range inChinese() {
+		if kind, _, _ := strings.Cut(name, "."); eventName.MatchString(name) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// eventName matches the name of an event, among the texts that have a Chinese one.
+var eventName = regexp.MustCompile(`^[a-z_]+\.[a-z_]+$`)
+
+// lineHint is a word of the line that is probably a filter with a slip, or one of another list, and the line that has
+// what was meant.
+type lineHint struct{ Typed, Meant, List, Address string }
+
+// Hints are the words of the line that look like filters but are none, or whose values are none.
+func (p *page) Hints() (hints []lineHint) {
+	names := p.lineNames()
+	for _, word := range linePattern.FindAllString(p.param("q"), -1) {
+		list := map[bool]string{true: "knowledge", false: "log"}[p.Here("log")]
+		if _, value := lineWord(lineNamesOf(list), word); value != "" {
+			hints = append(hints, lineHint{Typed: word, List: list, Address: p.To(list, "q", word)})
+		} else if meant := meantFilter(names, word); meant != "" {
+			line := strings.Replace(p.param("q"), word, meant, 1)
+			hints = append(hints, lineHint{Typed: word, Meant: meant, Address: p.With("q", line)})
+		}
+	}
+	kinds := field{Name: "name", Values: eventKinds()}
+	for _, f := range append(listFilters(p.Moment.Past()), kinds) {
+		for _, value := range p.values(f.Name) {
+			if strings.Contains(value, "*") {
+				continue
+			}
+			if meant := text.Nearest(value, f.Values); slices.Contains(names, f.Name) && meant != "" && meant != value {
+				hints = append(hints, lineHint{
+					Typed: written(f.Name, value), Meant: written(f.Name, meant), Address: p.With(f.Name, meant),
+				})
+			}
+		}
+	}
+	return hints
+}
+
+// meantFilter is the filter that a word of the line perhaps misspells; empty if it is plainly a word.
+func meantFilter(names []string, word string) string {
+	key, value, is := strings.Cut(word, ":")
+	if !is || value == "" || strings.HasPrefix(value, "//") {
+		return ""
+	}
+	var known []string
+	for one := range lineWords {
+		if name, fixed := lineWord(names, one); name != "" && fixed != "" {
+			if key == "is" {
+				known = append(known, one)
+			}
+		} else if name != "" {
+			known = append(known, one)
+		}
+	}
+	if key == "is" {
+		return text.Nearest(word, known)
+	}
+	known = append(known, names...)
+	slices.Sort(known)
+	begins := func(name string) bool { return len(key) > 2 && strings.HasPrefix(name, key) }
+	meant := text.Nearest(key, known)
+	if i := slices.IndexFunc(known, begins); meant == "" && i >= 0 {
+		meant = known[i]
+	}
+	if meant == "" || meant == key {
+		return ""
+	}
+	return meant + ":" + value
 }
 
 // LineWords complete a question: what a filter takes, or else its name and a colon.
@@ -108,16 +233,33 @@ func (p *page) LineWords() (words []string) {
 func (p *page) Line() string {
 	words := []string{p.param("q")}
 	for _, name := range p.lineNames() {
-		for _, value := range p.values(name) {
-			if strings.ContainsAny(value, " \t\"") {
-				value = strconv.Quote(value)
-			}
-			if name != "q" {
-				words = append(words, name+":"+value)
-			}
+		if name != "q" {
+			words = append(words, p.Typed(name))
 		}
 	}
-	return strings.TrimSpace(strings.Join(words, " "))
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+}
+
+// Typed is a filter as the line has it; empty if it is not set.
+func (p *page) Typed(name string) string {
+	var words []string
+	for _, value := range p.values(name) {
+		words = append(words, written(name, value))
+	}
+	return strings.Join(words, " ")
+}
+
+// written is the word of a line that stands for a filter and its value.
+func written(name, value string) (word string) {
+	for _, short := range slices.Sorted(maps.Keys(lineWords)) {
+		if lineWords[short] == name+"="+value {
+			word = short
+		}
+	}
+	if strings.ContainsAny(value, " \t\"") {
+		value = strconv.Quote(value)
+	}
+	return cmp.Or(word, name+":"+value)
 }
 
 // setFilter is a filter that is set, and the address without it.
@@ -133,6 +275,8 @@ func (p *page) Set(filters []field) (all []setFilter) {
 		for _, value := range p.values(filter.Name) {
 			if filter.Values != nil {
 				value = say(p.Language, value)
+			} else if filter.Name == "name" {
+				value = p.happening(value)
 			}
 			one.Values = append(one.Values, filterValue(filter.Name, value))
 		}
@@ -141,6 +285,14 @@ func (p *page) Set(filters []field) (all []setFilter) {
 		}
 	}
 	return all
+}
+
+// happening says in words what a filter of the log by name finds.
+func (p *page) happening(name string) string {
+	if kind, all := strings.CutSuffix(name, ".*"); all && kind != "" {
+		return say(p.Language, strings.ToUpper(kind[:1])+kind[1:])
+	}
+	return eventOf(p.Language, name)
 }
 
 // entityFilters take entities.

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -79,6 +80,13 @@ func readLog(p *page) (any, error) {
 	var err error
 	if data.Events, data.Next, err = pageOf[api.Event](p, query, "v1", "events"); err != nil {
 		data.Following = data.Following && !isRefused(err)
+		if refused, is := errors.AsType[*client.Error](err); is {
+			for i, bad := range refused.Errors {
+				if bad.Field == "name" { // the API lists the names, which nobody reads
+					refused.Errors[i].Message = "says nothing that happens"
+				}
+			}
+		}
 		return nil, data.failed(p, err, "log", data)
 	}
 	if data.Counts, err = countShown(p); err != nil {

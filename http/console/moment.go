@@ -22,7 +22,7 @@ func (m moment) Past() bool { return m.AsOf != "" }
 // TimeMachine tells whether the page has a time bar: if it can show the past, and if it is asked to.
 func (p *page) TimeMachine() bool {
 	dated := p.In("", "search", "knowledge", "k", "log", "scopes", "review", "people", "reports")
-	return p.Caller != nil && !p.In("ask", "reports/known") &&
+	return p.Caller != nil && !p.Here("reports/known") &&
 		(dated && p.r.PathValue("act") == "" || p.Moment.Past() || p.Moment.Wrong != nil)
 }
 

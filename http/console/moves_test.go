@@ -69,7 +69,7 @@ func TestTheTimeBarUnfoldsWhereThePastCanBeShown(t *testing.T) {
 		}
 		for _, path := range []string{
 			"/console/settings", "/console/access", "/console/remember", "/console/health", "/console/projections",
-			"/console/ask", "/console/resources", "/console/subscriptions", "/console/privacy", "/console/see-as",
+			"/console/resources", "/console/subscriptions", "/console/privacy", "/console/see-as",
 			"/console/k/staging/act/revise", "/console/sessions",
 		} {
 			if _, page := w.ask(path); strings.Contains(page, `class="timebar"`) {

@@ -30,7 +30,7 @@ func TestOnlyAnItemThatIsOpenedFromAnAnswerIsUsed(t *testing.T) {
 		}
 		before := len(recorder.Given())
 		_, page := w.ask("/console/search?q=staging")
-		for _, path := range []string{"/console/ask?q=staging", "/console/k/staging", "/console/knowledge", "/console/review"} {
+		for _, path := range []string{"/console/search?q=rebuilt", "/console/k/staging", "/console/knowledge", "/console/review"} {
 			w.ask(path)
 		}
 		servertest.Same(t, len(uses()), 0, "uses by looking")

@@ -15,7 +15,7 @@ import (
 // allPages are pages with something on them.
 var allPages = []string{
 	"/console/", "/console/search", "/console/search?q=staging&why=1&expect=language",
-	"/console/ask", "/console/ask?q=staging", "/console/ask?q=zzz", "/console/search?q=zzz&type=tool", "/console/knowledge", "/console/knowledge?min_confidence=much",
+	"/console/search?q=zzz&type=tool", "/console/knowledge", "/console/knowledge?min_confidence=much",
 	"/console/search?q=staging&scope=nobody", "/console/remember", "/console/log",
 	"/console/log?name=knowledge.*&follow=1", "/console/log?as_of=3", "/console/log/3", "/console/projections",
 	"/console/proof", "/console/proof?event=3", "/console/review", "/console/review?queue=expired",

@@ -14,17 +14,18 @@ import (
 // remembering is the form of a new item, and the items that say the same or contradict it.
 type remembering struct {
 	*form
-	Scopes  []string // that the reader may choose, besides themselves
 	Similar []alike
-	Back    string // the page that the reader came from, below [Root]; empty for this one
+	Near    bool // they are near what is being typed: nothing is refused
+	Saved   bool // one of them is the reader's own, in the same words
 }
 
 // alike is an item that a new one resembles.
 type alike struct {
 	api.Similar
 	Knowledge api.Knowledge
-	acts      []act // that the reader may do to it
-	narrow    bool  // the new one is not for all whom it is for
+	Text      []api.FieldChange // the passage that differs from the new one
+	acts      []act             // that the reader may do to it
+	narrow    bool              // the new one is not for all whom it is for
 }
 
 // May tells whether the reader may do an act to the item.
@@ -54,14 +55,25 @@ func rememberFields() []field {
 	return append([]field{{Name: "content", Label: "Content", Rows: 6, Required: true}}, fields...)
 }
 
-func newRemembering(p *page) *remembering {
-	r := &remembering{form: newForm(p, rememberFields()), Scopes: p.Caller.Memberships}
+// Scopes are those that the reader may choose for a new item, besides themselves.
+func (p *page) Scopes() []string {
 	if p.Caller.PublishPublic {
-		r.Scopes = append(r.Scopes, "public")
+		return append(slices.Clone(p.Caller.Memberships), "public")
 	}
-	if p.r.PostFormValue("back") == "ask" {
-		r.Back = "ask"
+	return p.Caller.Memberships
+}
+
+// Team is the first team of the reader, for whom a new item is unless they choose otherwise; empty if they have none.
+func (p *page) Team() string {
+	isTeam := func(scope string) bool { return strings.HasPrefix(scope, "team:") }
+	if i := slices.IndexFunc(p.Caller.Memberships, isTeam); i >= 0 {
+		return p.Caller.Memberships[i]
 	}
+	return ""
+}
+
+func newRemembering(p *page) *remembering {
+	r := &remembering{form: newForm(p, rememberFields())}
 	r.Values["type"] = cmp.Or(r.Values["type"], "strategy")
 	r.Values["scope"] = p.r.PostFormValue("scope")
 	return r
@@ -75,13 +87,21 @@ func askRemember(p *page) (any, error) {
 	if !p.MayWrite() {
 		return nil, notFound(p)
 	}
-	return newRemembering(p), nil
+	data := newRemembering(p)
+	data.Values["task"], data.Values["scope"] = p.param("task"), p.Team()
+	return data, nil
 }
 
 // remember remembers what the form says, and goes to the new item. Unless the reader has seen them, items that say the
 // same or contradict it are shown first.
 func remember(p *page) (any, error) {
 	data := newRemembering(p)
+	switch p.param("step") + p.r.PostFormValue("step") {
+	case "near":
+		return data, data.near(p)
+	case "more": // from the box, which has the first fields only
+		return data, nil
+	}
 	for _, name := range []string{"task", "abstract", "overview", "owner"} {
 		data.Values[name] = data.text(name)
 	}
@@ -115,7 +135,7 @@ func remember(p *page) (any, error) {
 	if made.Status == "proposed" {
 		done = "proposed"
 	}
-	return goBack(p, done, cmp.Or(data.Back, "k/"+url.PathEscape(made.ID)))
+	return goBack(p, done, "k/"+url.PathEscape(made.ID))
 }
 
 // warn shows the form again, with the items that the new one for these scopes resembles.
@@ -131,13 +151,47 @@ func (r *remembering) warn(p *page, similar []api.Similar, scopes []string) erro
 	for _, one := range similar {
 		for _, k := range known {
 			if k.ID == one.ID {
-				loses := func(s string) bool { return !slices.Contains(scopes, s) && s != k.Owner }
-				narrow := !slices.Contains(scopes, "public") && slices.ContainsFunc(k.Scopes, loses)
-				r.Similar = append(r.Similar, alike{one, k, actsFor(p, stateOf(p, k)), narrow})
+				r.resembles(p, one, k, scopes)
 			}
 		}
 	}
 	contradictionsFirst := func(a, b alike) int { return strings.Compare(a.Kind, b.Kind) }
 	slices.SortStableFunc(r.Similar, contradictionsFirst)
 	return answer(p, "remember", r, 409)
+}
+
+// resembles adds an item that the new one for some scopes resembles.
+func (r *remembering) resembles(p *page, similar api.Similar, k api.Knowledge, scopes []string) {
+	loses := func(s string) bool { return !slices.Contains(scopes, s) && s != k.Owner }
+	narrow := !slices.Contains(scopes, "public") && slices.ContainsFunc(k.Scopes, loses)
+	mine := r.text("content")
+	r.Saved = r.Saved || k.Owner == voter(p) && k.Content == mine
+	r.Similar = append(r.Similar, alike{similar, k, differing(mine, k.Content), actsFor(p, stateOf(p, k)), narrow})
+}
+
+// What is typed is compared once it has some characters, by its beginning, and with the nearest items only.
+const (
+	leastTyped = 8
+	mostTyped  = 2000
+	mostNear   = 3
+)
+
+// near finds the items that are about the same as what is being typed.
+func (r *remembering) near(p *page) error {
+	r.Near = true
+	typed := []rune(r.text("content"))
+	if len(typed) < leastTyped {
+		return nil
+	}
+	request := api.Search{Query: string(typed[:min(len(typed), mostTyped)]), Limit: new(mostNear)}
+	var answer api.SearchAnswer
+	if err := p.post(request, &answer, "v1", "search"); err != nil {
+		return err
+	}
+	for _, hit := range answer.Items {
+		if hit.Band != "perhaps" {
+			r.resembles(p, api.Similar{ID: hit.Knowledge.ID}, *hit.Knowledge, linesOf(r.Values["scope"]+"\n"+r.Values["scopes"]))
+		}
+	}
+	return nil
 }

@@ -3,7 +3,10 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -11,13 +14,36 @@ import (
 
 // found is the page of a search.
 type found struct {
-	form          // of the filters
-	Asked    bool // there is a question
-	Answer   api.SearchAnswer
-	Expected *expected // the item that the reader expected among the hits
-	Entities []field   // for whom the search is made
-	Versus   *versus   // the search at two moments; nil for one
-	Facets   []facet
+	form           // of the filters
+	Asked     bool // there is a question
+	Answer    api.SearchAnswer
+	Hits      []hit // of the answer, as they are shown
+	Unwritten bool  // nobody has written what the question asks for
+	Whom      *expert
+	Expected  *expected // the item that the reader expected among the hits
+	Entities  []field   // for whom the search is made
+	Versus    *versus   // the search at two moments; nil for one
+	Facets    []facet
+}
+
+// hit is a hit as the page shows it.
+type hit struct {
+	api.Hit
+	Text     []api.FieldChange // the passage that answers, with marks at the words of the question
+	For, All int               // of so many who said something about it, so many say that it holds
+	Disputes []dispute         // of the first hit alone
+}
+
+// dispute is an item that says something else.
+type dispute struct {
+	api.Knowledge
+	Text []api.FieldChange // the passage that differs
+}
+
+// expert is who wrote most about what a search does not find.
+type expert struct {
+	Subject string `json:"subject"`
+	Name    string `json:"name"`
 }
 
 // searchers are the parameters that say for whom a search is made.
@@ -50,6 +76,12 @@ func search(p *page) (any, error) {
 	return data, nil
 }
 
+// toSearch leads to the search, with the question.
+func toSearch(p *page) (any, error) {
+	http.Redirect(p.w, p.r, p.To("search", "q", p.param("q")), http.StatusSeeOther)
+	return nil, errAnswered
+}
+
 // search asks what the address asks.
 func (f *found) search(p *page) error {
 	request, err := searchRequest(p)
@@ -64,7 +96,19 @@ func (f *found) search(p *page) error {
 		return f.Versus.compareSearch(p, request)
 	}
 	request.Explain, request.Facets = p.param("why") != "", true
+	narrows := slices.ContainsFunc(listOnly(), func(f field) bool { return p.param(f.Name) != "" })
+	if narrows {
+		request.Facets, request.Limit = false, new(100)
+	}
 	if err := p.post(request, &f.Answer, "v1", "search"); err != nil {
+		return err
+	}
+	if narrows {
+		f.Answer.Items = slices.DeleteFunc(f.Answer.Items, func(hit api.Hit) bool { return !passes(p, hit) })
+	}
+	none := len(f.Answer.Items) == 0 && !narrows
+	f.Unwritten = f.Answer.Weak || none && (f.Answer.Explain == nil || f.Answer.Explain.Passed > 0 || f.Answer.Explain.Visible == 0)
+	if err := f.show(p, request.Query); err != nil {
 		return err
 	}
 	if of := f.Answer.Facets; of != nil && of.Hits > 0 {
@@ -80,6 +124,60 @@ func (f *found) search(p *page) error {
 	}
 	return nil
 }
+
+// listOnly are the filters of a list that the API's search has not: the page sifts the best hits by them.
+func listOnly() []field { return listFilters(false)[len(filters()):] }
+
+// passes tells whether a hit passes the filters that only a list has.
+func passes(p *page, hit api.Hit) bool {
+	is := func(name string, has bool) bool {
+		return p.param(name) == "" || p.param(name) == strconv.FormatBool(has)
+	}
+	within := func(name string, sign float64) bool {
+		limit, err := strconv.ParseFloat(p.param(name), 64)
+		return err != nil || sign*hit.Parts.Confidence >= sign*limit
+	}
+	return is("contested", hit.Contested) && is("expired", hit.Knowledge.ConfirmationExpired) &&
+		within("min_confidence", 1) && within("max_confidence", -1) &&
+		strings.HasPrefix(hit.Knowledge.ID, p.param("id_prefix"))
+}
+
+// show finds what the page says besides the hits: their passages, who disputes the first, or whom to ask.
+func (f *found) show(p *page, question string) error {
+	for _, one := range f.Answer.Items {
+		shown := hit{Hit: one, Text: answering(one.Knowledge.Content, question)}
+		if eval := one.Knowledge.Eval; eval != nil {
+			shown.For = others(eval.Helpful)
+			shown.All = shown.For
+			if eval.Harmful != nil {
+				shown.All += *eval.Harmful
+			}
+		}
+		if stale := one.Knowledge.Stale; stale != nil {
+			shown.All += stale.Reporters
+		}
+		f.Hits = append(f.Hits, shown)
+	}
+	if f.Unwritten {
+		var experts api.Page[expert]
+		if err := p.get(&experts, url.Values{"q": {question}}, "v1", "expertise"); err == nil && len(experts.Items) > 0 {
+			f.Whom = &experts.Items[0]
+		}
+		return nil
+	}
+	if len(f.Hits) == 0 || len(f.Hits[0].Knowledge.DisputedBy) == 0 {
+		return nil
+	}
+	first := &f.Hits[0]
+	others, _, err := pageOf[api.Knowledge](p, url.Values{"id": first.Knowledge.DisputedBy}, "v1", "knowledge")
+	for _, other := range others {
+		first.Disputes = append(first.Disputes, dispute{other, differing(first.Knowledge.Content, other.Content)})
+	}
+	return err
+}
+
+// Typing tells whether the reader may still be typing: the page asks by itself, and only a part of it is replaced.
+func (p *page) Typing() bool { return p.r.Header.Get("Hx-Request") != "" }
 
 // searchRequest reads the search of the page's address.
 func searchRequest(p *page) (api.Search, error) {

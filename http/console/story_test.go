@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,26 +150,6 @@ func TestAMemoryIsFollowedFromItsFirstWordToItsProof(t *testing.T) {
 			h.use("#verify")
 			h.WaitFor("#verdict.good")
 			containsAll(t, h.Text("#verdict"), "Verified")
-		}
-	})
-}
-
-// Who only wants to ask and tell needs one page: one act to tell, one to ask.
-func TestOnePageIsForWhoOnlyAsksAndTells(t *testing.T) {
-	each(t, "", func(t *testing.T, w *world) {
-		for told, keyboard := range map[string]bool{"Olga waters the plants": false, "Ben feeds the cat": true} {
-			h := hand{Page: w.open("/console/ask?q=" + url.QueryEscape(told)), t: t, keyboard: keyboard}
-			h.WaitFor("main h2")
-			containsAll(t, h.Text("main"), "Nothing that you may see answers this")
-			h.fill("#content", told)
-			h.use("main form[method=post] button")
-			h.WaitFor(".done")
-			h.fill("main [name=q]", told)
-			h.use("main form.big button")
-			h.WaitFor(".hit")
-			containsAll(t, h.Text(".hits"), told)
-			h.use(".vote [value=helpful]")
-			h.WaitFor(".vote [name=undo]")
 		}
 	})
 }

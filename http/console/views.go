@@ -75,7 +75,8 @@ func functions(language string, files assets) template.FuncMap {
 		"face":    initialsOf,
 		"titled":  titled,
 		"titleOf": titleOf,
-		"short":   func(s string) string { return shortened(s, 80) },
+		"month":   func(t time.Time) string { return monthOf(language, t, time.Now()) },
+		"short":   func(text any) string { return shortened(fmt.Sprint(text), 80) },
 		"count": func(n *int) int {
 			if n == nil {
 				return 0
@@ -113,6 +114,15 @@ func others(helpful *int) int {
 		return 0
 	}
 	return max(*helpful-1, 0)
+}
+
+// monthOf is the month of a time, with its year unless that is plain.
+func monthOf(language string, t, now time.Time) string {
+	layout := map[bool]string{true: "2006 年 1 月", false: "January 2006"}[language == chinese]
+	if ahead := t.Sub(now); 0 < ahead && ahead < 300*24*time.Hour {
+		layout = map[bool]string{true: "1 月", false: "January"}[language == chinese]
+	}
+	return t.UTC().Format(layout)
 }
 
 // statusName is the word for an item's status.

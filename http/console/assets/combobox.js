@@ -28,7 +28,9 @@ function combobox(field, list, choose) {
       const kind = document.createElement("span");
       kind.className = "quiet";
       kind.textContent = entry.kind;
-      option.append(entry.text, " ", kind);
+      const text = document.createElement("bdi"); // a text may run from right to left
+      text.textContent = entry.text;
+      option.append(text, " ", kind);
       return option;
     }));
     list.hidden = options.length === 0;

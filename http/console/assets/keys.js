@@ -45,6 +45,10 @@ function act(key, shift) {
   return key in acts || element !== undefined;
 }
 
+document.addEventListener("keydown", (event) => { // sends a text of several lines
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  event.target.form?.querySelector('[aria-keyshortcuts="Control+Enter"]')?.click();
+});
 document.addEventListener("keydown", (event) => {
   const target = event.target.checkVisibility() ? event.target : document.body; // a closed dialog may keep the focus
   if (event.ctrlKey || event.altKey || event.metaKey || leaving || localStorage.getItem(off) ||
@@ -85,6 +89,17 @@ function showKeys() {
   }
   list.previousElementSibling.hidden = list.children.length === 0;
   document.getElementById("keys").showModal();
+}
+
+// The box of a new item opens over the page; without it, the link leads to its page.
+const box = document.getElementById("remember");
+if (box) {
+  document.getElementById("write").addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    document.querySelector("dialog[open]")?.close();
+    box.showModal();
+  });
 }
 
 const keysOn = document.getElementById("keys-on");

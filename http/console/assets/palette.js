@@ -27,7 +27,7 @@ function act(element) {
 const goTo = (path) => () => { location.href = root + path + suffix; };
 
 function collect() {
-  const acts = [...document.querySelectorAll("main [aria-keyshortcuts], main .acts :is(a, button)")]
+  const acts = [...document.querySelectorAll("#write, main [aria-keyshortcuts], main .acts :is(a, button)")]
     .filter((element) => element.checkVisibility() || element.closest(".acts details"))
     .map((element) => ({ text: nameOf(element), kind: "act", choose: () => act(element) }));
   const pages = [...document.querySelectorAll(".side a")]
@@ -39,8 +39,22 @@ function show(at) {
   const words = field.value.toLowerCase().split(/\s+/);
   const fits = (entry) => words.every((word) => entry.text.toLowerCase().includes(word));
   const options = [...local.filter(fits), ...found];
-  offer(options.map((entry) => ({ ...entry, kind: palette.dataset[entry.kind] })), at);
+  offer(options.map((entry) => ({ ...entry, kind: [palette.dataset[entry.kind], entry.note].filter(Boolean).join(" · ") })), at);
   status.textContent = options.length === 0 ? palette.dataset.none : "";
+}
+
+// brief is the beginning of a text, by whole characters.
+function brief(text, longest = 80) {
+  const characters = [...text.trim().slice(0, 4 * longest)];
+  return characters.slice(0, longest).join("") + (characters.length > longest ? "…" : "");
+}
+
+// age says in words how long ago something was.
+function age(time) {
+  const seconds = (Date.now() - Date.parse(time)) / 1000;
+  const [unit, length] = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]]
+    .find(([, length]) => seconds >= length) ?? ["minute", 60];
+  return new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" }).format(-Math.floor(seconds / length), unit);
 }
 
 function choose(entry) {
@@ -50,7 +64,7 @@ function choose(entry) {
 
 // ask asks the server for what the field says. A later question takes the place of an earlier one.
 async function ask() {
-  const q = field.value.trim();
+  const q = brief(field.value, 200);
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
@@ -60,9 +74,14 @@ async function ask() {
       read("search", moment ? { q, as_of: moment } : { q }, signal),
       ...["user", "team"].map((kind) => read("directory", { kind, q, limit: most }, signal)),
     ]);
+    const items = hits.slice(0, most).map((hit) => hit.knowledge);
+    const owners = new Set(items.map((k) => k.owner));
+    const named = owners.size ? await read("directory", [...owners].map((owner) => ["member", owner]), signal) : [];
+    const called = (entity) => named.find((m) => m.member === entity)?.display_name || entity.replace(/^\w+:/, "");
     found = [
-      ...hits.slice(0, most).map(({ knowledge: k }) => ({
-        text: k.task || k.content.slice(0, 80), kind: "item", choose: goTo("k/" + encodeURIComponent(k.id)),
+      ...items.map((k) => ({
+        text: brief(k.task || k.content), kind: "item", note: called(k.owner) + " · " + age(k.updated_at),
+        choose: goTo("k/" + encodeURIComponent(k.id)),
       })),
       ...members.flat().map((m) => ({
         text: m.display_name ? m.display_name + " · " + m.member : m.member, kind: "person",

@@ -133,10 +133,10 @@ func (p *Page) Press(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
 		key, shift := strings.CutPrefix(name, "Shift+")
+		key, ctrl := strings.CutPrefix(key, "Ctrl+")
 		if code, is := keys[key]; is {
 			key = code
 		}
-		key, ctrl := strings.CutPrefix(key, "Ctrl+")
 		modifier := kb.ModifierNone
 		switch {
 		case shift:
