@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -373,13 +372,7 @@ func TestASearchShowsPercentagesWithTheirExactValues(t *testing.T) {
 
 func TestWhatIsOnlyNearStandsBelowALine(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
-		w.remember(client.Knowledge{Type: "definition", Content: "Deploy to production from Monday to Thursday, 09:00 to 16:00 UTC; a deploy outside needs the incident lead"})
-		for i, name := range []string{"ledger", "cart", "invoice", "refund", "payout", "voucher", "receipt", "wallet"} {
-			w.remember(client.Knowledge{Type: "strategy", Content: "The " + name + " service is deployed by its pipeline"})
-			for j := range 8 {
-				w.remember(client.Knowledge{Type: "usecase", Content: fmt.Sprintf("Ticket %d: the printer on floor %d has paper", 8*i+j, j)})
-			}
-		}
+		w.printers()
 		const known, unknown = "deploy+window", "who+repairs+the+printer+of+the+wallet+team+when+it+is+jammed"
 		for _, c := range []struct{ language, question, want string }{
 			{"en", known, "sure Perhaps: perhaps"},

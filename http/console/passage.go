@@ -65,7 +65,11 @@ func around(parts []api.FieldChange, begun bool) (kept []api.FieldChange) {
 			characters = append([]rune("…"), characters...)
 		}
 		if len(characters) > left {
-			return append(kept, api.FieldChange{Op: part.Op, Text: string(characters[:left]) + "…"})
+			cut := string(characters[:left])
+			if word := strings.LastIndexByte(cut, ' '); word > 0 {
+				cut = cut[:word+1]
+			}
+			return append(kept, api.FieldChange{Op: part.Op, Text: cut + "…"})
 		}
 		left -= len(characters)
 		kept = append(kept, api.FieldChange{Op: part.Op, Text: string(characters)})

@@ -69,6 +69,7 @@ type expected struct {
 // search answers the question of the address. If the API refuses it, the form stays.
 func search(p *page) (any, error) {
 	data := &found{form: *newForm(p, filters()), Entities: searchers()}
+	data.names = map[string]string{"types": "type", "tags": "tag"}
 	if err := data.search(p); err != nil {
 		data.Asked, data.Versus = false, nil
 		return nil, data.failed(p, err, "search", data)

@@ -144,8 +144,32 @@ func (p *Page) Press(names ...string) {
 		case ctrl:
 			modifier = kb.ModifierCtrl
 		}
-		run(p, "press "+name, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifier)))
+		run(p, "press "+name, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			for _, event := range strokes(key, int64(modifier)) {
+				if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, *event); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
 	}
+}
+
+// strokes are the events of keys. A key types its character as it goes down, so that a page that prevents the one
+// prevents the other.
+func strokes(keys string, modifier int64) (events []*input.DispatchKeyEventParams) {
+	for _, r := range keys {
+		stroke := kb.Encode(r)
+		for _, event := range stroke {
+			event.Modifiers |= modifier
+			if event.Type == kb.KeyChar && event.Modifiers&^int64(kb.ModifierShift) == 0 {
+				stroke[0].Text, stroke[0].UnmodifiedText = event.Text, event.UnmodifiedText
+			} else if event.Type != kb.KeyChar {
+				events = append(events, event)
+			}
+		}
+	}
+	return events
 }
 
 // WaitFor waits until an element is there and visible and its page is loaded. Before that a click may miss what moves,
