@@ -66,43 +66,42 @@ func (p *page) readLine() {
 	}
 	var words []string
 	for _, word := range linePattern.FindAllString(p.param("q"), -1) {
-		if name, value := lineWord(names, word); value == "" {
+		name, value := lineWord(names, word)
+		if value == "" {
 			words = append(words, word)
-		} else if !slices.Contains(p.Query[name], value) {
+			continue
+		}
+		if slices.Contains(entityFilters, name) && !strings.Contains(value, ":") && value != "me" {
+			if entity, why := entityOf(p, anyone, value); why == "" {
+				value = entity
+			} else if name == "owner" {
+				value = domain.User + ":" + value
+			}
+		}
+		if !slices.Contains(p.Query[name], value) {
 			p.Query[name] = append(p.values(name), value)
 		}
 	}
 	if p.Query.Has("q") {
 		p.Query.Set("q", strings.Join(words, " "))
 	}
-	for _, name := range slices.Concat(entityFilters, []string{"name"}) {
+	for _, name := range append(slices.Clone(entityFilters), "name") {
 		if !slices.Contains(names, name) || !p.Query.Has(name) {
 			continue
 		}
-		var read []string
+		var meant []string
 		for _, value := range p.values(name) {
-			read = append(read, p.meaningOf(name, value)...)
+			switch {
+			case name == "name":
+				meant = append(meant, eventsCalled(p.Language, value)...)
+			case value == "me":
+				meant = append(meant, voter(p))
+			default:
+				meant = append(meant, value)
+			}
 		}
-		p.Query[name] = slices.Compact(read)
+		p.Query[name] = slices.Compact(meant)
 	}
-}
-
-// meaningOf is what a filter by somebody, or by what happened, takes for what a reader calls it.
-func (p *page) meaningOf(name, value string) []string {
-	switch {
-	case name == "name":
-		return eventsCalled(p.Language, value)
-	case value == "me":
-		return []string{voter(p)}
-	case strings.Contains(value, ":"):
-		return []string{value}
-	}
-	if entity, why := entityOf(p, anyone, value); why == "" {
-		return []string{entity}
-	} else if name == "owner" {
-		return []string{domain.User + ":" + value}
-	}
-	return []string{value}
 }
 
 // eventsCalled are the names of the events that a word means: a kind such as session, or a word of what the log says

@@ -130,7 +130,7 @@ func TestAStewardIsOfferedWhatTheyMayDo(t *testing.T) {
 		const path = "/console/review?queue=duplicate"
 		_, page := w.visit(hers, path)
 		containsAll(t, page, "Keep this one", "Only an owner may give", "/act/supersede", `value="confirm"`)
-		for _, offered := range []string{"/act/revise", "/act/handover", `value="forget"`, `name="content"`} {
+		for _, offered := range []string{"/act/revise", "/act/handover", `value="forget"`, ` id="content"`} {
 			if strings.Contains(page, offered) {
 				t.Errorf("it offers %s", offered)
 			}

@@ -185,7 +185,7 @@ func (r *remembering) near(p *page) error {
 	}
 	request := api.Search{Query: string(typed[:min(len(typed), mostTyped)]), Limit: new(mostNear)}
 	var answer api.SearchAnswer
-	if err := p.post(request, &answer, "v1", "search"); err != nil {
+	if err := p.post(request, &answer, "v1", "search"); err != nil && !isRefused(err) {
 		return err
 	}
 	for _, hit := range answer.Items {
