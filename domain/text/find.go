@@ -17,7 +17,9 @@ func Find(s, query string) []Edit {
 	}
 	tokens := diffTokens(s)
 	ops := slices.Repeat([]Op{Same}, len(tokens))
-	has := func(s string) bool { return slices.ContainsFunc(Terms(s), func(term string) bool { return wanted[term] }) }
+	has := func(s string) bool {
+		return slices.ContainsFunc(Terms(s), func(term string) bool { return wanted[term] })
+	}
 	for i, token := range tokens {
 		if isWord(token) && has(token) {
 			ops[i] = Found

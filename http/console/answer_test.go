@@ -17,7 +17,9 @@ func (w *world) standing() {
 	w.contradicted()
 	w.remember(client.Knowledge{ID: "tool", Type: "tool", Content: "The release tool is on the build server."})
 	name := "Dora Default"
-	member := client.Request{Method: "PUT", Path: []string{"v1", "directory", "user:default"}, Body: api.NewMember{DisplayName: &name}}
+	member := client.Request{
+		Method: "PUT", Path: []string{"v1", "directory", "user:default"}, Body: api.NewMember{DisplayName: &name},
+	}
 	confirm := client.Post(map[string]any{"until": "60d"}, "v1", "knowledge", "window", "confirm")
 	for _, request := range []client.Request{member, confirm} {
 		if _, err := w.api.Do(w.t.Context(), request, nil); err != nil {
@@ -151,6 +153,7 @@ func TestAFilterMeansWhatItSaysOrIsNamedAsItWasTyped(t *testing.T) {
 			{"search", "when do we deploy is:disputed", "We deploy on Tuesdays", "release tool"},
 			{"search", "release tool is:disputed", "", "release tool is on the build server"},
 			{"search", "release tool owner:me", "release tool is on the build server", "Nobody"},
+			{"search", "is:disputed", "Knowledge: is:disputed", ""},
 			{"knowledge", "owner:me", "release tool is on the build server", "wrong"},
 			{"log", "actor:me", "release tool is on the build server", "No event"},
 			{"search", "deploy typ:plan", "There is no filter typ:plan. Did you mean type:plan?", ""},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -65,7 +66,7 @@ func (p *page) Scopes() []string {
 
 // Team is the first team of the reader, for whom a new item is unless they choose otherwise; empty if they have none.
 func (p *page) Team() string {
-	isTeam := func(scope string) bool { return strings.HasPrefix(scope, "team:") }
+	isTeam := func(scope string) bool { return strings.HasPrefix(scope, domain.Team+":") }
 	if i := slices.IndexFunc(p.Caller.Memberships, isTeam); i >= 0 {
 		return p.Caller.Memberships[i]
 	}

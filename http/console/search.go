@@ -97,19 +97,7 @@ func (f *found) search(p *page) error {
 		return f.Versus.compareSearch(p, request)
 	}
 	request.Explain, request.Facets = p.param("why") != "", true
-	narrows := slices.ContainsFunc(listOnly(), func(f field) bool { return p.param(f.Name) != "" })
-	if narrows {
-		request.Facets, request.Limit = false, new(100)
-	}
-	if err := p.post(request, &f.Answer, "v1", "search"); err != nil {
-		return err
-	}
-	if narrows {
-		f.Answer.Items = slices.DeleteFunc(f.Answer.Items, func(hit api.Hit) bool { return !passes(p, hit) })
-	}
-	none := len(f.Answer.Items) == 0 && !narrows
-	f.Unwritten = f.Answer.Weak || none && (f.Answer.Explain == nil || f.Answer.Explain.Passed > 0 || f.Answer.Explain.Visible == 0)
-	if err := f.show(p, request.Query); err != nil {
+	if err := f.ask(p, request); err != nil {
 		return err
 	}
 	if of := f.Answer.Facets; of != nil && of.Hits > 0 {
@@ -124,6 +112,25 @@ func (f *found) search(p *page) error {
 		return err
 	}
 	return nil
+}
+
+// ask asks the API, sifts the hits by the filters that it has not, and finds what the page shows of them.
+func (f *found) ask(p *page, request api.Search) error {
+	filtered := slices.ContainsFunc(listOnly(), func(f field) bool { return p.param(f.Name) != "" })
+	if filtered {
+		request.Facets, request.Limit = false, new(100)
+	}
+	if err := p.post(request, &f.Answer, "v1", "search"); err != nil {
+		return err
+	}
+	if filtered {
+		f.Answer.Items = slices.DeleteFunc(f.Answer.Items, func(hit api.Hit) bool { return !passes(p, hit) })
+	}
+	if e := f.Answer.Explain; e != nil && e.Visible > 0 && e.Passed == 0 {
+		filtered = true
+	}
+	f.Unwritten = f.Answer.Weak || len(f.Answer.Items) == 0 && !filtered
+	return f.show(p, request.Query)
 }
 
 // listOnly are the filters of a list that the API's search has not: the page sifts the best hits by them.
