@@ -156,7 +156,7 @@ func TestAFilterMeansWhatItSaysOrIsNamedAsItWasTyped(t *testing.T) {
 			{"search", "is:disputed", "Knowledge: is:disputed", ""},
 			{"knowledge", "owner:me", "release tool is on the build server", "wrong"},
 			{"log", "actor:me", "release tool is on the build server", "No event"},
-			{"search", "deploy typ:plan", "There is no filter typ:plan. Did you mean type:plan?", ""},
+			{"search", "typ:plan", "There is no filter typ:plan. Did you mean type:plan?", "Nobody"},
 			{"search", "deploy onwer:mia", "Did you mean owner:mia?", ""},
 			{"search", "deploy is:disputd", "Did you mean is:disputed?", ""},
 			{"search", "deploy type:plam", "type:plam must be one of", ""},
