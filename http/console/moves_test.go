@@ -28,7 +28,7 @@ func TestTheNavigationOpensTheGroupOfThePage(t *testing.T) {
 		w.tell()
 		p := w.open("/console/")
 		for _, c := range []struct{ path, group, page, below string }{
-			{"/console/", "", "Home", "Ask and tell"},
+			{"/console/", "", "Home", ""},
 			{"/console/review", "", "Review", ""},
 			{"/console/knowledge", "", "Knowledge", "Scopes|Subscriptions|Resources|Sessions"},
 			{"/console/k/staging", "Knowledge", "", "Scopes|Subscriptions|Resources|Sessions"},

@@ -22,7 +22,7 @@ func TestPagesCallPeopleAndItemsByTheirNames(t *testing.T) {
 		})
 		for _, path := range []string{"/console/knowledge", "/console/k/" + made.Knowledge.ID, "/console/search?q=deploys"} {
 			_, page := w.ask(path)
-			containsAll(t, page, `<span title="user:mia">Mia &lt;b&gt;Chen</span>`, "Deploys stop on Friday")
+			containsAll(t, page, `<span title="user:mia">Mia &lt;b&gt;Chen</span>`, " stop on Friday")
 		}
 		_, page := w.ask("/console/knowledge")
 		containsAll(t, page, `<span title="team:pay">Payments</span>`, `<span title="project:shop">project shop</span>`)

@@ -105,7 +105,7 @@ func TestAReaderFindsAnItemAndSeesWhy(t *testing.T) {
 		containsAll(t, p.Text(".weights"), "Meaning", "Words", "Confidence from", "Tier: user")
 		p.Click("form.search summary") // as one types, only the answer is replaced
 		p.Type("input[name=expect]", "language")
-		p.WaitFor(".expected")
+		p.WaitFor(".facets a[href*='expect=language']")
 		containsAll(t, p.Text(".expected"), "Why not language?")
 		containsAll(t, p.URL(), "expect=language")
 	})
