@@ -19,10 +19,10 @@ const (
 func answering(content, question string) []api.FieldChange {
 	begin, most := 0, 0
 	if utf8.RuneCountInString(content) > mostShown {
-		at := 0
+		at, terms := 0, text.Query(question)
 		for _, sentence := range text.Sentences(content) {
 			at += strings.Index(content[at:], sentence)
-			if n := wordsIn(sentence, question); n > most {
+			if n := wordsIn(sentence, terms); n > most {
 				begin, most = at, n
 			}
 			at += len(sentence)
@@ -36,10 +36,10 @@ func answering(content, question string) []api.FieldChange {
 	return around(parts, begin > 0)
 }
 
-// wordsIn is how many words of a question a sentence has.
-func wordsIn(sentence, question string) (n int) {
+// wordsIn is how many terms of a question a sentence has.
+func wordsIn(sentence string, terms []text.QueryTerm) (n int) {
 	counts, _ := text.TermCounts(sentence)
-	for _, term := range text.Query(question) {
+	for _, term := range terms {
 		if counts[term.Term] > 0 {
 			n++
 		}
