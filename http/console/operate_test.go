@@ -117,7 +117,7 @@ func TestHealthNamesWhatFails(t *testing.T) {
 		_, page := w.ask("/console/health")
 		containsAll(t, page, "triggers", "in force", "disk", "annals.example")
 		w.full.Store(true)
-		for path, most := range map[string]int{"": 8, "health": 8, "projections/knowledge": 5} {
+		for path, most := range map[string]int{"": 10, "health": 8, "projections/knowledge": 5} {
 			status, page := w.ask("/console/" + path)
 			if asked := strings.Count(page, "<code>curl "); status != http.StatusOK || asked < 2 || asked+1 > most { // and who the caller is
 				t.Errorf("%s: %d, %d requests", path, status, asked)
