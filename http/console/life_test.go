@@ -237,6 +237,11 @@ func TestLongTextsAndNamesInArabicFitAPhone(t *testing.T) {
 			containsAll(t, p.Text("main"), "عمر الفاروق")
 			p.Axe()
 		}
+		p.Go("/console/k/long/compare")
+		var wide int
+		if p.Eval("document.documentElement.scrollWidth", &wide); wide > 390 {
+			t.Errorf("the moments to compare are %d pixels wide", wide)
+		}
 		p.Go("/console/k/long")
 		if title := p.Text("h1"); !strings.HasSuffix(title, "…") {
 			t.Errorf("the title is cut silently: %s", title)
