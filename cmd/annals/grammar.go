@@ -19,6 +19,7 @@ type grammar struct {
 	Search    knowledge.SearchCommand    `cmd:"" group:"know"`
 	Context   knowledge.ContextCommand   `cmd:"" group:"know"`
 	List      knowledge.ListCommand      `cmd:"" group:"know"`
+	Who       knowledge.WhoCommand       `cmd:"" group:"know"`
 	Get       knowledge.GetCommand       `cmd:"" group:"know"`
 	Revise    knowledge.ReviseCommand    `cmd:"" group:"know"`
 	Supersede knowledge.SupersedeCommand `cmd:"" group:"know"`

@@ -15,6 +15,7 @@ import (
 // Digest sums up what happened in a scope.
 type Digest struct {
 	Scope      string        `json:"scope" example:"team:pay"`
+	Name       string        `json:"name,omitempty" doc:"Of the scope in the directory."`
 	Since      time.Time     `json:"since"`
 	Until      time.Time     `json:"until"`
 	Links      string        `json:"links,omitempty" doc:"What the addresses of items begin with, before their ids."`
@@ -28,6 +29,15 @@ type Digest struct {
 	Deleted    DigestSection `json:"deleted"`
 	Helpful    DigestSection `json:"helpful" doc:"Found helpful, the most often first."`
 	Waiting    DigestSection `json:"waiting" doc:"Waiting for a review now."`
+	Weeks      []DigestWeek  `json:"weeks,omitempty" doc:"Oldest first, if they were asked for."`
+}
+
+// DigestWeek counts what happened in seven days to items that nobody forgot.
+type DigestWeek struct {
+	Since     time.Time `json:"since"`
+	Learnt    int       `json:"learnt" doc:"Items that were remembered."`
+	Confirmed int       `json:"confirmed" doc:"Items that were confirmed."`
+	Wrong     int       `json:"wrong" doc:"Items that were found harmful, reported stale or disputed."`
 }
 
 // DigestSection are items of a digest: those with the most events first, then those with the newest one.
@@ -39,7 +49,7 @@ type DigestSection struct {
 // DigestItem is an item in a section of a digest.
 type DigestItem struct {
 	ID    string     `json:"id"`
-	Title string     `json:"title,omitempty" doc:"The task, or the beginning of the content, as it is now; missing if you may not read it now."`
+	Title string     `json:"title,omitempty" doc:"The task, or the beginning of the content, as it is now; missing if you may not read it now, as of some that are forgotten."`
 	Count int        `json:"count" doc:"The events that count for the section; of a waiting item: its reasons."`
 	Last  *time.Time `json:"last,omitempty" doc:"The newest of them."`
 	By    string     `json:"by,omitempty" doc:"The id of the item that superseded it."`
@@ -88,7 +98,8 @@ var digestInChinese = map[string]string{
 	"%s, %s to %s": "%s，%s 至 %s", "Only the first %d events are counted.": "只计入了前 %d 个事件。", "%d of %d": "%d / %d",
 	"New": "新增", "Changed": "更改", "Contested now": "目前有争议", "Found harmful or reported stale": "被判有害或被报告过时",
 	"Superseded": "已被取代", "Forgotten": "已遗忘", "Found helpful": "被认为有用", "Waiting for a review": "待审核",
-	"contradicts": "矛盾于", "now": "现为", ", ": "，",
+	"contradicts": "矛盾于", "now": "现为", ", ": "，", "a forgotten item": "一个已遗忘的条目", "Week by week": "每周",
+	"Week from": "自该日起一周", "Learnt": "学到", "Confirmed": "已确认", "Gone wrong": "出错",
 }
 
 // inLanguage are what the templates of digests and reports call, with their texts in Chinese.

@@ -25,7 +25,7 @@ func TestADigestShowsWhatPeopleWroteAsText(t *testing.T) {
 	markdown, page := given.Markdown("en"), given.HTML("en")
 	for _, want := range []string{
 		"## Found helpful: 2 of 21\n",
-		`- [\<b\>\*now\*\</b\> \[x\](y)](/k/1), user:\<i\> (2), now [`, "\n- [3](/k/3), contradicts [",
+		`- [\<b\>\*now\*\</b\> \[x\](y)](/k/1), user:\<i\> (2), now [`, "\n- [a forgotten item](/k/3), contradicts [",
 	} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("%q is missing in\n%s", want, markdown)

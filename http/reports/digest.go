@@ -22,6 +22,7 @@ func (s reports) digestRoute() {
 		Summary: "Sum up what happened in a scope",
 		Description: "What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review " +
 			"now, as JSON, " + markdownType + " or " + htmlType + ". What is forgotten now is below deleted only. " +
+			"With weeks, the digest also counts what was learnt, confirmed and found wrong, week by week. " +
 			"You see what you may read. At most 20,000 events are counted.",
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusNotAcceptable},
 		Responses: map[string]*huma.Response{"200": {Description: "The digest", Content: map[string]*huma.MediaType{
@@ -36,7 +37,8 @@ type digestInput struct {
 	Since serve.Moment `query:"since" doc:"Recorded at or after this time or date. Default: seven days ago."`
 	Until serve.Moment `query:"until" doc:"Recorded before it. Default: now."`
 
-	Language string `query:"language" enum:"en,zh" default:"en" doc:"Of the words around the items, unless it is JSON."`
+	Weeks    serve.Integer `query:"weeks" doc:"Also count so many weeks before until: 1 to 53."`
+	Language string        `query:"language" enum:"en,zh" default:"en" doc:"Of the words around the items, unless it is JSON."`
 }
 
 const (
@@ -56,6 +58,7 @@ func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*s
 		c.Found.Add("scope", "%s", err)
 	}
 	q.From, q.To = serve.Between(&c.Found, "since", in.Since, "until", in.Until)
+	weeks := int(in.Weeks.Read(&c.Found, "weeks", 1, 53))
 	if err := c.Found.Err(); err != nil {
 		return nil, err
 	}
@@ -100,8 +103,18 @@ func (s reports) digest(ctx context.Context, c *serve.Call, in *digestInput) (*s
 	for _, k := range contested.Items {
 		out.Contested.Items = append(out.Contested.Items, itemOf(k, k.Harmful+k.Stale.Reporters))
 	}
-	if err := s.complete(ctx, c, out); err != nil {
+	if err := s.complete(ctx, c, &out); err != nil {
 		return nil, err
+	}
+	if weeks > 0 {
+		since := domain.ReportQuery{Tenant: reviews.Tenant, Only: reviews.Only, Scope: q.Scope, To: q.To}
+		counted, err := s.reporter.Weeks(ctx, since, weeks)
+		if err != nil {
+			return nil, err
+		}
+		out.Weeks = serve.Map(counted, func(w domain.Week) api.DigestWeek {
+			return api.DigestWeek{Since: w.Since.UTC(), Learnt: w.Learnt, Confirmed: w.Confirmed, Wrong: w.Wrong}
+		})
 	}
 	text := out.Markdown
 	switch format {
@@ -125,8 +138,8 @@ func itemOf(k *domain.Knowledge, count int) api.DigestItem {
 	}
 }
 
-// complete adds to a digest the names of people and the titles of other items.
-func (s reports) complete(ctx context.Context, c *serve.Call, d api.Digest) error {
+// complete adds to a digest the names of people and of the scope, and the titles of other items.
+func (s reports) complete(ctx context.Context, c *serve.Call, d *api.Digest) error {
 	var people []domain.DirectoryMember
 	var named []*api.DigestItem
 	for _, section := range d.Sections() {
@@ -155,10 +168,12 @@ func (s reports) complete(ctx context.Context, c *serve.Call, d api.Digest) erro
 	if s.names == nil {
 		return nil
 	}
+	people = append(people, domain.DirectoryMember{MemberEntry: domain.MemberEntry{Member: domain.Entity(d.Scope)}})
 	err := s.names.Name(ctx, c.Principal.Tenant, people)
 	for i, item := range named {
 		item.Name = people[i].DisplayName
 	}
+	d.Name = people[len(named)].DisplayName
 	return err
 }
 

@@ -34,6 +34,12 @@ type Reporter interface {
 	Review(ctx context.Context, q domain.ReviewQuery) (domain.ReviewPage, error)
 	// OpenProposals are the ids of the open proposals that are about no other items than these.
 	OpenProposals(ctx context.Context, tenant string, items []string) ([]string, error)
+	// Classify tells the subjects of the newest items that a principal may see and that pass any of the filters.
+	Classify(ctx context.Context, by domain.Principal, filters ...domain.Filter) (domain.Classified, error)
+	// Contributions are what users did for some items.
+	Contributions(ctx context.Context, tenant string, ids []string) ([]domain.Contribution, error)
+	// Weeks counts what happened in a scope in some weeks, the last of which ends with the query.
+	Weeks(ctx context.Context, q domain.ReportQuery, weeks int) ([]domain.Week, error)
 }
 
 // Reader lists items, and searches them.
@@ -56,8 +62,11 @@ type Digests interface {
 	Digest(ctx context.Context, q domain.DigestQuery) (domain.ScopeDigest, error)
 }
 
-// Names adds the display names of members.
+// Names says who the members are.
 type Names interface {
+	// Known are those of some members that the directory has.
+	Known(ctx context.Context, tenant string, some []domain.Entity) ([]domain.DirectoryMember, error)
+	// Name adds the display names of members.
 	Name(ctx context.Context, tenant string, members []domain.DirectoryMember) error
 }
 
@@ -89,6 +98,7 @@ type Room struct {
 func (r Room) Routes(a *serve.API, events visible.Events) {
 	s := reports{a, r.Reporter, r.Digests, r.Reader, r.Items, events, a.Policy, r.Names, r.Prover, a.Links}
 	reviews{a, r.Reporter, events}.reviewRoutes()
+	s.expertiseRoutes()
 	s.digestRoute()
 	s.knownRoute()
 	report[api.Event](

@@ -63,8 +63,8 @@ func (d *digest) take(ctx context.Context, e domain.Event) error {
 	if gone := k.Status == domain.IsDeleted || k.Status == domain.IsErased; gone && section != domain.DigestDeleted {
 		return nil
 	}
-	if section == domain.DigestChanged && d.sections[domain.DigestNew][id] != nil {
-		section = domain.DigestNew
+	if d.sections[domain.DigestNew][id] != nil && (section == domain.DigestNew || section == domain.DigestChanged) {
+		return nil // it is new once, however often it changed since
 	}
 	if d.sections[section] == nil {
 		d.sections[section] = map[string]*domain.DigestItem{}
@@ -75,9 +75,7 @@ func (d *digest) take(ctx context.Context, e domain.Event) error {
 		d.sections[section][id] = item
 	}
 	item.Count, item.Last, item.Position = item.Count+1, e.RecordedAt, e.Position
-	if item.Count == 1 || section != domain.DigestNew {
-		item.Who = cmp.Or(e.OnBehalfOf, e.Actor)
-	}
+	item.Who = cmp.Or(e.OnBehalfOf, e.Actor)
 	if f, is := e.Fact.(domain.Superseded); is {
 		item.By = f.By
 	}

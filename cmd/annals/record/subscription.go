@@ -21,6 +21,7 @@ type DigestCommand struct {
 	Scope string `arg:"" complete:"scopes"`
 	Since string `default:"-7d" placeholder:"TIME"`
 	Until string `placeholder:"TIME"`
+	Weeks int    `placeholder:"N"`
 
 	HTML     bool
 	Language string `enum:"en,zh" default:"en"`
@@ -29,6 +30,9 @@ type DigestCommand struct {
 func (d *DigestCommand) Run(ctx context.Context, c *terminal.Console) error {
 	q := client.Get("v1", "reports", "digest")
 	q.Query = url.Values{"scope": {d.Scope}}
+	if d.Weeks != 0 {
+		q.Query.Set("weeks", fmt.Sprint(d.Weeks))
+	}
 	if err := terminal.PutTimes(q.Query, map[string]string{"since": d.Since, "until": d.Until}); err != nil {
 		return err
 	}
