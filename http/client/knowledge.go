@@ -204,9 +204,12 @@ type Transferred struct {
 }
 
 // TransferOwned gives a page of the items of one entity to another one, by an act for each item. Forgotten items keep
-// their owner.
-func TransferOwned(ctx context.Context, c *Client, from, to, reason, cursor string) (done Transferred, err error) {
+// their owner. Only narrows the items, as the filters of a list do.
+func TransferOwned(
+	ctx context.Context, c *Client, from, to, reason, cursor string, only url.Values,
+) (done Transferred, err error) {
 	query := url.Values{"owner": {from}, "status": {"active", "superseded"}, "limit": {"100"}}
+	maps.Copy(query, only)
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}

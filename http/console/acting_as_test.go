@@ -64,7 +64,7 @@ func TestAChoiceThatTheAPIRefusesEndsAndItsFormWritesNothing(t *testing.T) {
 			"agent:coder": func() (int, string) { return w.visit(browser, "/console/") },
 		} {
 			_, page := w.send(browser, "/console/acting", "Annals-On-Behalf-Of", member)
-			containsAll(t, page, `on behalf of <span title="`+member)
+			containsAll(t, page, `on behalf of <bdi title="`+member)
 			if _, err := w.api.Do(t.Context(), client.Post(nil, "v1", "directory", member, "deactivate"), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 			}
 			r := servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil)
 			_, _, page := servertest.Send(t, c, r)
-			containsAll(t, string(page), `on behalf of <span title="user:bo">`)
+			containsAll(t, string(page), `on behalf of <bdi title="user:bo">`)
 			send("/console/login", url.Values{"key": {mia}}) // another user of the browser
 			_, _, page = servertest.Send(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
 			if !strings.Contains(string(page), "user:mia") || strings.Contains(string(page), "user:bo") {

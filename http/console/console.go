@@ -176,6 +176,9 @@ func pages() map[string]route {
 		"GET " + Root + "people/{entity}/{act}":  {"personact", askPersonAct},
 		"POST " + Root + "people/{entity}/{act}": {"personact", doPersonAct},
 
+		"GET " + Root + "teams":         {"team", showMyTeam},
+		"GET " + Root + "teams/{group}": {"team", showTeam},
+
 		"GET " + Root + "subscriptions":       {"subscriptions", showSubscriptions},
 		"POST " + Root + "subscriptions":      {"subscriptions", subscribe},
 		"GET " + Root + "subscriptions/{id}":  {"subscription", showSubscription},

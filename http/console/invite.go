@@ -1,7 +1,10 @@
 package console
 
 import (
+	"errors"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +15,13 @@ import (
 // invitation is the page on which an admin invites somebody: a form, and then a link.
 type invitation struct {
 	form
-	Made api.IssuedKey
-	Link string // empty before it is made
+	Made   api.IssuedKey
+	Link   string   // empty before it is made
+	Joined []string // the groups of the directory that the person belongs to now
+	stated []string // the groups that the key states, since the directory has them not
 }
 
-// askInvitation asks whom to invite. The invited person gets a key as newKeyFields describes it.
+// askInvitation asks whom to invite: by a name and an address, which becomes an id. The invited person gets a key.
 func askInvitation(p *page) (any, error) {
 	if p.Moment.Past() {
 		return nil, notFound(p)
@@ -25,8 +30,71 @@ func askInvitation(p *page) (any, error) {
 		return nil, err
 	}
 	lasts := field{Name: "lasts", Label: "The link is valid", Values: overlaps()[:4]}
-	whom := field{Name: "subject", Label: "Whom", Required: true, Kinds: []string{"user", "agent"}}
-	return &invitation{form: *newForm(p, append([]field{whom}, append(newKeyFields()[1:3], lasts)...))}, nil
+	teams := newKeyFields()[2]
+	teams.Label = "Teams"
+	data := &invitation{form: *newForm(p, []field{
+		{Name: "display_name", Label: "Name"}, {Name: "subject", Label: "E-mail address or id", Required: true}, teams,
+		newKeyFields()[1], lasts,
+	})}
+	data.names = map[string]string{"member": "subject"}
+	return data, nil
+}
+
+// notOfIDs are the characters of an address that no id has.
+var notOfIDs = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// idOf is the id for an address: what is before the @, in small letters. An id, and the name of a member, stand for
+// themselves.
+func idOf(p *page, address string) string {
+	if name, _, is := strings.Cut(address, "@"); is && !strings.Contains(address, ":") {
+		return "user:" + notOfIDs.ReplaceAllString(strings.ToLower(name), "-")
+	}
+	if entity, why := entityOf(p, []string{"user", "agent"}, address); why == "" {
+		return entity
+	}
+	return "user:" + address
+}
+
+// enrol adds the person to the directory and to those of the groups that it has. The others are left for the key.
+func (i *invitation) enrol(p *page, who string) error {
+	var known api.Member
+	name, err := i.text("display_name"), p.get(&known, nil, "v1", "directory", who)
+	isNew := errors.Is(err, client.ErrNotFound)
+	switch {
+	case err != nil && !isNew:
+		return err
+	case isNew && name == "" && strings.HasPrefix(who, "user:"):
+		return wrongField("display_name", say(p.Language, "must say what they are called: they are not in the directory"))
+	case name != "" && known.DisplayName != "" && name != known.DisplayName:
+		return wrongField("subject", say(p.Language, "%s is %s already: choose another id, or leave the name empty", who,
+			known.DisplayName))
+	case isNew, name != known.DisplayName && name != "":
+		body := api.NewMember{DisplayName: &name}
+		request := client.Request{Method: http.MethodPut, Path: []string{"v1", "directory", who}, Body: body}
+		if _, err := p.write(request, nil); err != nil {
+			return err
+		}
+	}
+	for _, group := range linesOf(i.Values["memberships"]) {
+		err := p.get(&struct{}{}, nil, "v1", "directory", group)
+		if err == nil {
+			request := client.Request{
+				Method: http.MethodPut, Path: []string{"v1", "directory", who, "groups", group},
+				Body: api.NewMembership{Role: "member"},
+			}
+			if i.Joined = append(i.Joined, group); !slices.ContainsFunc(known.Groups, func(m api.Membership) bool {
+				return m.Group == group && m.Through == ""
+			}) {
+				_, err = p.write(request, nil)
+			}
+		} else if errors.Is(err, client.ErrNotFound) {
+			i.stated, err = append(i.stated, group), nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // invite makes an invitation. Its link is in this answer alone.
@@ -36,8 +104,9 @@ func invite(p *page) (any, error) {
 		return nil, err
 	}
 	data := view.(*invitation)
-	key := newKeyOf(&data.form)
-	key["invitation"] = true
+	who := idOf(p, data.text("subject"))
+	err = data.enrol(p, who)
+	key := map[string]any{"subject": who, "role": data.text("role"), "memberships": data.stated, "invitation": true}
 	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {
 		shown, err := time.Parse(time.RFC3339, p.r.PostFormValue("shown")) // a form that is sent twice asks for the same
 		if err != nil {
@@ -45,7 +114,9 @@ func invite(p *page) (any, error) {
 		}
 		key["expires_at"] = shown.Add(time.Duration(*lasts) * time.Second)
 	}
-	_, err = p.write(client.Post(key, "v1", "keys"), &data.Made)
+	if err == nil {
+		_, err = p.write(client.Post(key, "v1", "keys"), &data.Made)
+	}
 	if err := data.failed(p, err, "invite", data); err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (p *page) named(text []byte) []byte {
 		default:
 			shown = say(p.Language, kind) + " " + id
 		}
-		return []byte(`<span title="` + name + `">` + shown + `</span>`)
+		return []byte(`<bdi title="` + name + `">` + shown + `</bdi>`)
 	})
 }
 

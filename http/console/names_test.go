@@ -22,10 +22,10 @@ func TestPagesCallPeopleAndItemsByTheirNames(t *testing.T) {
 		})
 		for _, path := range []string{"/console/knowledge", "/console/k/" + made.Knowledge.ID, "/console/search?q=deploys"} {
 			_, page := w.ask(path)
-			containsAll(t, page, `<span title="user:mia">Mia &lt;b&gt;Chen</span>`, " stop on Friday")
+			containsAll(t, page, `<bdi title="user:mia">Mia &lt;b&gt;Chen</bdi>`, " stop on Friday")
 		}
 		_, page := w.ask("/console/knowledge")
-		containsAll(t, page, `<span title="team:pay">Payments</span>`, `<span title="project:shop">project shop</span>`)
+		containsAll(t, page, `<bdi title="team:pay">Payments</bdi>`, `<bdi title="project:shop">project shop</bdi>`)
 		for _, path := range []string{"/console/", "/console/log"} {
 			_, page := w.ask(path)
 			containsAll(t, page, ">Deploys stop on Friday at noon</a>", ">default</span>")

@@ -23,9 +23,11 @@ func memberKinds() []field {
 	}
 }
 
-// people is the page of the directory, with the form that adds a member.
+// people is the page of the directory, with the form that adds a member. A search finds people by subject, too.
 type people struct {
 	form
+	Asked   string       // what is searched
+	Experts []api.Expert // who knows about it
 	Kinds   []field
 	Kind    field // that is listed
 	Members []api.Member
@@ -38,6 +40,9 @@ func memberFields() []field {
 		{Name: "display_name", Label: "Name"},
 	}
 }
+
+// Groups tells whether groups are listed.
+func (d *people) Groups() bool { return slices.Contains(groups, d.Kind.Name) }
 
 // showPeople lists the members of a kind.
 func showPeople(p *page) (any, error) {
@@ -52,8 +57,16 @@ func (d *people) read(p *page) error {
 	if i := slices.IndexFunc(d.Kinds, func(k field) bool { return k.Name == kind }); i >= 0 {
 		d.Kind = d.Kinds[i]
 	}
+	d.Asked = p.param("q")
+	if d.Asked != "" && !p.Moment.Past() {
+		var found api.Expertise
+		err := p.get(&found, url.Values{"q": {d.Asked}, "limit": {"10"}}, "v1", "expertise")
+		if d.Experts = found.Items; err != nil && !isRefused(err) { // a question that cannot be searched may be an id
+			return err
+		}
+	}
 	query := url.Values{
-		"kind": {d.Kind.Name}, "limit": {"100"}, "q": p.values("named"), "cursor": p.values("cursor"),
+		"kind": {d.Kind.Name}, "limit": {"100"}, "q": p.values("q"), "cursor": p.values("cursor"),
 	}
 	var err error
 	d.Members, d.Next, err = pageOf[api.Member](p, query, "v1", "directory")
@@ -83,6 +96,9 @@ type person struct {
 	api.Member
 	Kind      string
 	IsGroup   bool
+	Subjects  *subjectMap // of a user
+	Named     string      // what the lists of groups and members are narrowed to
+	Hidden    int         // their lines beyond the longest list
 	Acts      []act
 	Owns      api.Overview
 	Keys      []issuedKey // of the member; for admins
@@ -100,6 +116,12 @@ func showPerson(p *page) (any, error) {
 	if err := p.get(&data.Owns, url.Values{"owner": {data.Member.Member}}, "v1", "overview"); err != nil {
 		return nil, err
 	}
+	if data.Kind == "user" && !p.Moment.Past() {
+		if data.Subjects, err = readSubjects(p, "member", data.Member.Member); err != nil {
+			return nil, err
+		}
+	}
+	data.narrow(p)
 	if p.Administers() {
 		all, err := readKeys(p)
 		if err != nil && !errors.Is(err, client.ErrForbidden) {
@@ -131,6 +153,25 @@ func showPerson(p *page) (any, error) {
 	}
 	return data, nil
 }
+
+// longestList limits the groups and the members of a page.
+const longestList = 50
+
+// narrow keeps the groups and the members whose ids or names contain what is searched, at most so many.
+func (d *person) narrow(p *page) {
+	d.Named = p.param("named")
+	wanted := strings.ToLower(d.Named)
+	named := func(texts ...string) bool {
+		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) })
+	}
+	d.Groups = slices.DeleteFunc(d.Groups, func(g api.Membership) bool { return !named(g.Group) })
+	d.Member.Members = slices.DeleteFunc(d.Member.Members, func(m api.GroupMember) bool { return !named(m.Member, m.DisplayName) })
+	d.Hidden = max(0, len(d.Groups)-longestList) + max(0, len(d.Member.Members)-longestList)
+	d.Groups, d.Member.Members = firstOf(d.Groups, longestList), firstOf(d.Member.Members, longestList)
+}
+
+// Long tells whether the lists need a field that narrows them.
+func (d *person) Long() bool { return d.Named != "" || d.Hidden > 0 }
 
 func personOf(p *page) (*person, error) {
 	entity := p.r.PathValue("entity")

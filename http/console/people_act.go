@@ -22,6 +22,11 @@ type personAct struct {
 	Outcome *client.Transferred
 }
 
+// Subject is what a transfer is narrowed to; empty for everything.
+func (a *personAct) Subject() string {
+	return cmp.Or(a.page.param("tag"), a.page.param("category"), a.page.param("type"))
+}
+
 func personActOf(p *page) (*personAct, error) {
 	one, err := actOf(p, peopleActs()[1:])
 	if err != nil {
@@ -29,6 +34,9 @@ func personActOf(p *page) (*personAct, error) {
 	}
 	data := &personAct{form: *newForm(p, one.Fields), Act: one, Group: p.param("group")}
 	data.Person, err = personOf(p)
+	if err == nil && one.Name == "deactivate" && data.Person.Kind == "user" {
+		data.Person.Subjects, err = readSubjects(p, "member", data.Person.Member.Member)
+	}
 	if err == nil && (data.Group == "") == (one.Name == "role" || one.Name == "leave") {
 		err = notFound(p)
 	}
@@ -42,6 +50,8 @@ func askPersonAct(p *page) (any, error) {
 		return nil, err
 	}
 	switch data.Act.Name {
+	case "transfer":
+		data.Values["owner"] = p.param("owner")
 	case "rename":
 		data.Values["display_name"] = data.Person.DisplayName
 	case "role":
@@ -134,6 +144,9 @@ func (a *personAct) checkReceiver(p *page, receiver string) error {
 	return err
 }
 
+// subjectFilters narrow a transfer to a subject.
+var subjectFilters = []string{"tag", "category", "type"}
+
 // mostTransferred limits the pages of items that one request transfers. The page after it offers the rest.
 const mostTransferred = 5
 
@@ -141,7 +154,7 @@ func (a *personAct) transfer(p *page, member string) error {
 	a.Outcome = &client.Transferred{Next: p.r.PostFormValue("cursor")}
 	for range mostTransferred {
 		done, err := client.TransferOwned(
-			p.r.Context(), p.api, member, a.text("owner"), a.text("reason"), a.Outcome.Next,
+			p.r.Context(), p.api, member, a.text("owner"), a.text("reason"), a.Outcome.Next, p.params(subjectFilters...),
 		)
 		a.Outcome.Moved += done.Moved
 		a.Outcome.Refused = append(a.Outcome.Refused, done.Refused...)

@@ -54,7 +54,7 @@ func (s reports) experts(
 	query, err := domain.Search{
 		By: c.Principal, Text: in.Query, Limit: mostExperts, Copies: true, Filter: domain.Filter{Scope: domain.Scope(in.Scope)},
 	}.Complete()
-	if err := serve.Merge(c.Found, serve.Renamed(err, map[string]string{"query": "q", "filter.scope": "scope"})); err != nil {
+	if err := serve.Merge(c.Found, serve.Renamed(err, map[string]string{"query": "q"})); err != nil {
 		return nil, err
 	}
 	if err := s.events.Items.Await(ctx, c, in.Waiting, true); err != nil {

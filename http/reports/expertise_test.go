@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,12 @@ func TestWhoKnowsAboutASubjectWroteConfirmedOrWasThankedForIt(t *testing.T) {
 			t.Errorf("%v is deactivated, and so not the only one to ask", got[1])
 		}
 		Same(t, len(w.Ask("GET", "/v1/expertise?q=Kafka&scope=team:web", nil).Want(http.StatusOK).Items()), 0)
-		w.Ask("GET", "/v1/expertise?q=%20", nil).Want(http.StatusUnprocessableEntity)
+		for field, query := range map[string]string{"q": "q=%20", "scope": "q=Kafka&scope=pay", "limit": "q=Kafka&limit=101"} {
+			errors := w.Ask("GET", "/v1/expertise?"+query, nil).Want(http.StatusUnprocessableEntity).Errors()
+			if len(errors) != 1 || !strings.HasPrefix(errors[0], field+": ") {
+				t.Errorf("%s: %q", query, errors)
+			}
+		}
 	})
 }
 

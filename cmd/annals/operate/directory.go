@@ -146,7 +146,7 @@ func (d *directoryDeactivateCommand) transfer(
 	watched, moved, refused := terminal.Watch(c, "transferred"), 0, []api.BulkAnswer(nil)
 	defer watched.End()
 	for cursor := ""; ; {
-		page, err := client.TransferOwned(ctx, server, member, d.TransferTo, d.Reason, cursor)
+		page, err := client.TransferOwned(ctx, server, member, d.TransferTo, d.Reason, cursor, nil)
 		moved, refused = moved+page.Moved, append(refused, page.Refused...)
 		if err != nil {
 			return fmt.Errorf("%d items were transferred, run the command again for the others: %w", moved, err)
