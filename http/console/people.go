@@ -165,7 +165,9 @@ func (d *person) narrow(p *page) {
 		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) })
 	}
 	d.Groups = slices.DeleteFunc(d.Groups, func(g api.Membership) bool { return !named(g.Group) })
-	d.Member.Members = slices.DeleteFunc(d.Member.Members, func(m api.GroupMember) bool { return !named(m.Member, m.DisplayName) })
+	d.Member.Members = slices.DeleteFunc(d.Member.Members, func(m api.GroupMember) bool {
+		return !named(m.Member, m.DisplayName)
+	})
 	d.Hidden = max(0, len(d.Groups)-longestList) + max(0, len(d.Member.Members)-longestList)
 	d.Groups, d.Member.Members = firstOf(d.Groups, longestList), firstOf(d.Member.Members, longestList)
 }

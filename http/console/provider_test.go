@@ -269,7 +269,7 @@ func TestASessionOfAProviderHidesItsTokenAndEndsWithIt(t *testing.T) {
 
 func TestAnInvitedPersonMayLogInAtTheProviderInstead(t *testing.T) {
 	eachWithProvider(t, func(t *testing.T, w *world, _ *provider) {
-		_, page := w.send(w.login(rootKey), "/console/access/invite", "subject", "user:mia", "role", "member", "lasts", "for a day")
+		_, page := w.send(w.login(rootKey), "/console/access/invite", "display_name", "Mia", "subject", "user:mia", "role", "member", "lasts", "for a day")
 		_, code, _ := strings.Cut(valueOf(t, page, "link"), "#code=")
 		_, page = w.send(browse(t), "/console/invited", "code", code)
 		containsAll(t, page, "Accept, and get my key", `href="/console/login/oidc"`)

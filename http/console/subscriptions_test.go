@@ -146,7 +146,7 @@ func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
 		w.verified() // part: policies
 		w.remember(client.Knowledge{ID: "paid", Type: "plan", Task: "When to pay", Content: "Pay at ten.", Owner: "user:ben", Scopes: []string{"team:pay"}})
 		_, page := w.ask("/console/scopes/digest?scope=team:pay")
-		containsAll(t, page, `href="/console/k/paid"`, "When to pay", "# team:pay", "](http://", "&lt;h2&gt;New: 1&lt;/h2&gt;", "Waiting for a review")
+		containsAll(t, page, `href="/console/k/paid"`, "When to pay", "# Payments", "](http://", "&lt;h2&gt;New: 1&lt;/h2&gt;", "Waiting for a review")
 		status, page := w.ask("/console/scopes/digest?scope=pay&since=never")
 		if status != http.StatusUnprocessableEntity {
 			t.Errorf("%d", status)

@@ -13,8 +13,8 @@ import (
 	"github.com/annals-kb/annals/http/client"
 )
 
-// team is the page of a group: its week, what it has to decide, and who knows what. For those who are new it has what the
-// group uses most.
+// team is the page of a group: its week, what it has to decide, and who knows what. For those who are new it has what
+// the group uses most.
 type team struct {
 	api.Member
 	Begin    bool        // it is for those who are new

@@ -110,8 +110,13 @@ func TestAColleagueIsInvitedByNameAndAddress(t *testing.T) {
 		h.clicks = 0
 		h.Go(strings.TrimPrefix(link, w.url))
 		h.WaitFor("main button[name=accept]")
+		if strings.Contains(h.URL(), "annals_") {
+			h.t.Errorf("the code is in the address: %s", h.URL())
+		}
+		h.Axe()
 		h.use("main form[method=post] button")
 		h.WaitFor("#key")
+		containsAll(h.t, h.Text("pre"), "annals install --server "+w.url+" --api-key annals_")
 		h.use(`main a[href="/console/teams?begin=yes"]`)
 		h.WaitFor("ol.read")
 		h.took(2)

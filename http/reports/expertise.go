@@ -52,7 +52,8 @@ func (s reports) experts(
 ) (*serve.Output[api.Expertise], error) {
 	limit := cmp.Or(int(in.Limit.Read(&c.Found, "limit", 1, mostExperts)), usualExperts)
 	query, err := domain.Search{
-		By: c.Principal, Text: in.Query, Limit: mostExperts, Copies: true, Filter: domain.Filter{Scope: domain.Scope(in.Scope)},
+		By: c.Principal, Text: in.Query, Limit: mostExperts, Copies: true,
+		Filter: domain.Filter{Scope: domain.Scope(in.Scope)},
 	}.Complete()
 	if err := serve.Merge(c.Found, serve.Renamed(err, map[string]string{"query": "q"})); err != nil {
 		return nil, err

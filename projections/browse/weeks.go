@@ -56,7 +56,8 @@ func (r Reports) Weeks(ctx context.Context, q domain.ReportQuery, weeks int) ([]
 		)
 		GROUP BY 1, 2
 		ORDER BY 1, 2`, slices.Concat(begin, []any{
-		len(item) + 1, learnt, confirmed, q.Tenant, from, to, end, bun.List(names), q.Tenant, domain.Contradiction, first, end,
+		len(item) + 1, learnt, confirmed, q.Tenant, from, to, end, bun.List(names),
+		q.Tenant, domain.Contradiction, first, end,
 	}, choice, []any{p.Tables.Knowledge, q.Tenant})...).Scan(ctx, &found)
 	if err != nil {
 		return nil, rows.Failed(ctx, "count the weeks of a scope", err)

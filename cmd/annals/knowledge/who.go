@@ -50,7 +50,8 @@ func (w *WhoCommand) Run(ctx context.Context, c *terminal.Console) error {
 			case e.Alone:
 				mark = "alone"
 			}
-			rows.Row(terminal.Joined(", ", e.Subject, e.Name), e.Wrote, e.Confirmed, e.Thanked, e.Last, terminal.Amber.Render(mark))
+			who := terminal.Joined(", ", e.Subject, e.Name)
+			rows.Row(who, e.Wrote, e.Confirmed, e.Thanked, e.Last, terminal.Amber.Render(mark))
 		}
 		return w.Show(c, rows)
 	})
