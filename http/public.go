@@ -29,6 +29,8 @@ func behind(public string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		r = r.Clone(r.Context())
+		r.Header.Del("Accept-Encoding") // addresses in a compressed page could not be found; the proxy compresses it
 		out := &below{ResponseWriter: w, path: at.Path}
 		next.ServeHTTP(out, r)
 		if out.page.Len() > 0 {

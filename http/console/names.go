@@ -104,7 +104,7 @@ func (p *page) named(text []byte) []byte {
 		name := string(marks.FindSubmatch(found)[1])
 		if strings.HasPrefix(string(found), beginsItem) {
 			title := cmp.Or(items[name], name)
-			return fmt.Appendf(nil, `<span dir="auto" lang="%s">%s</span>`, languageOf(title), template.HTMLEscapeString(title))
+			return fmt.Appendf(nil, `<bdi lang="%s">%s</bdi>`, languageOf(title), template.HTMLEscapeString(title))
 		}
 		kind, id, isEntity := strings.Cut(name, ":")
 		shown := entities[name]

@@ -28,7 +28,7 @@ func TestPagesCallPeopleAndItemsByTheirNames(t *testing.T) {
 		containsAll(t, page, `<bdi title="team:pay">Payments</bdi>`, `<bdi title="project:shop">project shop</bdi>`)
 		for _, path := range []string{"/console/", "/console/log"} {
 			_, page := w.ask(path)
-			containsAll(t, page, ">Deploys stop on Friday at noon</a>", ">default</span>")
+			containsAll(t, page, ">Deploys stop on Friday at noon</bdi></a>", ">default</bdi>")
 		}
 	})
 }

@@ -58,7 +58,7 @@ func TestAProxyMayHaveAPath(t *testing.T) {
 		h.WaitFor("nav.side")
 		h.fill("header input[type=search]", "when do we deploy")
 		h.Press("Enter")
-		h.use(".hit a.entry")
+		h.use(".hits a.entry")
 		h.WaitFor(".acts")
 		containsAll(t, h.Text("blockquote.said"), text)
 		h.use(".vote [value=helpful]")

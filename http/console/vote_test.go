@@ -12,7 +12,7 @@ import (
 func TestAVoteIsGivenAndTakenBackInPlace(t *testing.T) {
 	onEachScreen(t, "", func(w *world, h *hand) {
 		w.remember(client.Knowledge{ID: "staging", Type: "tool", Content: "The staging host is restarted at night."})
-		for _, path := range []string{"/console/search?q=staging", "/console/k/staging", "/console/ask?q=staging"} {
+		for _, path := range []string{"/console/search?q=staging", "/console/k/staging"} {
 			h.Go(path)
 			for verdict, want := range map[string][2]int{"helpful": {2, 0}, "harmful": {1, 1}} {
 				h.clicks = 0
