@@ -26,6 +26,7 @@ func TestNineReviewsTakeNineKeysOnHome(t *testing.T) {
 		w.contradicted()
 		w.stale(8)
 		h.Go("/console/")
+		h.Eval(`navigator.setAppBadge = async (n) => { window.badge = n }`, nil)
 		phone := strings.Contains(w.t.Name(), "phone")
 		for i := range 9 {
 			h.WaitFor(fmt.Sprintf(`progress[value="%d"][max="9"]`, i+1))
@@ -50,6 +51,10 @@ func TestNineReviewsTakeNineKeysOnHome(t *testing.T) {
 		}
 		h.WaitFor("#deciding .empty")
 		h.took(9)
+		var badge int
+		if h.Eval("window.badge", &badge); badge != 0 {
+			w.t.Errorf("the icon on a home screen shows %d", badge)
+		}
 		if got := strings.TrimPrefix(h.URL(), w.url); got != "/console/" {
 			w.t.Errorf("the page is %s", got)
 		}

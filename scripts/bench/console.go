@@ -57,14 +57,22 @@ func (b *console) Run(ctx context.Context) error {
 	})
 }
 
-// ask has eight clients search until there are so many receipts.
+// ask has eight clients ask until there are so many receipts: one in ten is for a search, the others for an item that it
+// found.
 func (b *console) ask(ctx context.Context, server *server) error {
 	var asked atomic.Int64
 	asking, ctx := errgroup.WithContext(ctx)
 	for range 8 {
 		asking.Go(func() error {
+			var found answer
 			for n := asked.Add(1); n <= int64(b.Receipts); n = asked.Add(1) {
-				if _, err := server.search(ctx, map[string]any{"query": word(int(n) % 5000), "limit": 3}); err != nil {
+				var err error
+				if of := len(found.ids); of == 0 || n%10 == 0 {
+					found, err = server.search(ctx, map[string]any{"query": word(int(n) % 5000), "limit": 9})
+				} else {
+					err = server.get(ctx, "/v1/knowledge/"+found.ids[int(n)%of], nil)
+				}
+				if err != nil {
 					return err
 				}
 			}

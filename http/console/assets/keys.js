@@ -91,6 +91,14 @@ function showKeys() {
   document.getElementById("keys").showModal();
 }
 
+// The icon on a home screen has the number of what waits for the reader, where the system shows one.
+function countWaiting() {
+  const waits = document.querySelector("[data-waits]");
+  if (waits) navigator.setAppBadge?.(Number(waits.dataset.waits)).catch(() => {});
+}
+countWaiting();
+document.addEventListener("htmx:afterSettle", countWaiting);
+
 // The box of a new item opens over the page; without it, the link leads to its page.
 const box = document.getElementById("remember");
 if (box) {
