@@ -106,7 +106,7 @@ func (s *start) news(p *page) error {
 		Name: visitCookie, Path: Root, MaxAge: 365 * 24 * 3600,
 		Value: began.UTC().Format(time.RFC3339) + "_" + s.Since.UTC().Format(time.RFC3339),
 	})
-	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"100"}}
+	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"40"}}
 	found, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
 	reached := append([]string{"public", p.Caller.Subject, p.Caller.OnBehalfOf}, p.Caller.Memberships...)
 	for _, of := range p.Caller.Groups {

@@ -145,6 +145,11 @@ func TestScopesShowHowWellTheirItemsAreKept(t *testing.T) {
 		w.remember(client.Knowledge{ID: "ours", Type: "tool", Content: "x", Scopes: []string{"team:pay"}})
 		p := w.open("/console/scopes")
 		containsAll(t, p.Text("main"), "Team", "team pay", "User", "default")
+		p.WaitFor("svg.bar.state") // comes after the page
+		containsAll(t, p.Text("#scopes"), "How well it is looked after", "Median age")
+		if _, page := w.ask("/console/scopes"); strings.Contains(page, "bar state") || !strings.Contains(page, `href="/console/scopes?health=yes"`) {
+			t.Error("the page waits for the report, or does not lead to it")
+		}
 		p.Click("a[href*='stale=true'][href*='user%3Adefault']")
 		p.WaitFor("tbody tr")
 		containsAll(t, p.Text("tbody"), "Where is staging?")

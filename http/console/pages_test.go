@@ -35,7 +35,7 @@ var allPages = []string{
 	"/console/projections/past/act/skip", "/console/projections/past",
 	"/console/knowledge?sort=confidence&order=asc&type=definition&min_confidence=0.1",
 	"/console/knowledge?as_of=3", "/console/knowledge/acts?id=staging&id=language&id=none",
-	"/console/knowledge/acts", "/console/export?format=xml", "/console/scopes", "/console/scopes?as_of=2",
+	"/console/knowledge/acts", "/console/export?format=xml", "/console/scopes", "/console/scopes?health=yes", "/console/scopes?as_of=2",
 	"/console/resources", "/console/resources?uri=viking://", "/console/resources?uri=viking://resources/nowhere",
 	"/console/privacy?findings=1", "/console/privacy/plan?of=user:default", "/console/sessions",
 	"/console/scopes/policies", "/console/review?queue=contradiction",

@@ -17,6 +17,7 @@ type scopesPage struct {
 	Counts   api.Overview
 	Kinds    []scopeKind
 	Health   []api.ScopeHealth
+	Examined bool // Health was asked for: a report that examines each item
 }
 
 // scopeKind are the scopes of a kind, such as teams.
@@ -47,9 +48,11 @@ func showScopes(p *page) (any, error) {
 	if err := p.get(&data.Counts, nil, "v1", "overview"); err != nil {
 		return nil, err
 	}
-	query := url.Values{"limit": {"100"}}
-	if data.Health, _, err = pageOf[api.ScopeHealth](p, query, "v1", "reports", "health"); err != nil {
-		return nil, err
+	if data.Examined = p.param("health") != ""; data.Examined {
+		query := url.Values{"limit": {"100"}}
+		if data.Health, _, err = pageOf[api.ScopeHealth](p, query, "v1", "reports", "health"); err != nil {
+			return nil, err
+		}
 	}
 	for _, label := range []string{"Public", "Organisation", "Team", "Project", "Agent", "User"} {
 		all, kind := scopeKind{Kind: label}, strings.ToLower(label)

@@ -152,7 +152,7 @@ func TestADigestAndTheHealthOfAScopeLeadToItsItems(t *testing.T) {
 			t.Errorf("%d", status)
 		}
 		containsAll(t, page, `value="pay"`, `id="scope-wrong"`, `id="since-wrong"`)
-		_, page = w.ask("/console/scopes")
+		_, page = w.ask("/console/scopes?health=yes")
 		containsAll(t, page, "How well it is looked after", "verified 0 %, new 100 %, doubtful 0 %", "queue=owner_deactivated&amp;scope=team%3Apay", "100 %")
 		_, page = w.ask("/console/reports/health?scope=team:pay")
 		containsAll(t, page, "Median age in days")

@@ -89,13 +89,17 @@ func (b *Browser) List(ctx context.Context, list domain.List) (domain.ListPage, 
 }
 
 // page reads the rows of a page, the newest first. With few, the index of URIs finds them. The rows of an
-// administrator's list without sets, and of a list whose items have an index of their own, are read in their order. Of
+// administrator's list without sets, and of a list whose items are named or have an index of their own, are read so. Of
 // others, sets tell which rows to read.
 func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (page []rows.Row, err error) {
 	f := list.Filter
 	read := func(query *bun.SelectQuery) error {
 		query = p.Visible(p.Where(query, list.By.Tenant, f), list.By)
-		found, err := p.Read(ctx, query.OrderExpr("k.number DESC").Limit(int64(limit-len(page))))
+		order := "k.number DESC"
+		if len(f.IDs) > 0 {
+			order = "+k.number DESC" // an engine that reads all items in this order does not look the few up
+		}
+		found, err := p.Read(ctx, query.OrderExpr(order).Limit(int64(limit-len(page))))
 		if page = append(page, found...); err != nil {
 			return rows.Failed(ctx, "list knowledge", err)
 		}
@@ -104,7 +108,7 @@ func (p view) page(ctx context.Context, list domain.List, limit int, few bool) (
 	plain := f
 	plain.NoArchives, plain.PrivateOf = false, nil
 	groups := words.GroupsOf(plain)
-	if index, _ := rows.SelectiveIndex(f); few || index != "" || list.By.SeesAll() && len(groups) == 1 {
+	if index, _ := rows.SelectiveIndex(f); few || index != "" || len(f.IDs) > 0 || list.By.SeesAll() && len(groups) == 1 {
 		query := p.Items().ModelTableExpr("?", p.Listed(f))
 		if few {
 			query = query.ModelTableExpr("?", p.IndexHint("uri")).Where("k." + rows.Live)

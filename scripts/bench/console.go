@@ -130,8 +130,9 @@ func (s *session) paint(ctx context.Context, server *server, executable string) 
 		if _, err := chromedp.Run(tab, chromedp.Navigate(home.String())); err != nil {
 			return err
 		}
-		at, err := chromedp.Run(tab, chromedp.Evaluate[float64](
-			`performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? -1`))
+		at, err := chromedp.Run(tab, chromedp.Evaluate[float64](`new Promise((done) => new PerformanceObserver((list) => {
+			for (const paint of list.getEntriesByName("first-contentful-paint")) done(paint.startTime);
+		}).observe({ type: "paint", buffered: true }))`, chromedp.EvalAwaitPromise))
 		if err != nil {
 			return err
 		}
