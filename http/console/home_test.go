@@ -150,12 +150,12 @@ func TestHomeSaysWhatWaitsForOthers(t *testing.T) {
 			}
 		}
 		_, page := w.visit(w.login(rootKey), "/console/")
-		containsAll(t, page, "Who decides", "zoe</span></a>", "2 to review", "assigned=user%3Azoe", "scope=team%3Apay", "See all that wait: 2")
+		containsAll(t, page, "Who decides", "zoe</bdi></a>", "2 to review", "assigned=user%3Azoe", "scope=team%3Apay", "See all that wait: 2")
 		bob := w.login(w.issued(map[string]any{"subject": "user:bob", "memberships": []string{"team:pay"}}))
 		_, page = w.visit(bob, "/console/")
 		containsAll(t, page, "See all that wait: 2", `href="/console/teams/team:pay"`)
 		_, page = w.visit(bob, "/console/review")
-		containsAll(t, page, "Who decides", "zoe</span></a>", `name="verdict" value="helpful"`)
+		containsAll(t, page, "Who decides", "zoe</bdi></a>", `name="verdict" value="helpful"`)
 		if strings.Contains(page, `value="confirm"`) {
 			t.Error("it offers what the reader may not do")
 		}
