@@ -205,9 +205,9 @@ func TestAnItemOffersOnlyWhatTheReaderMayDo(t *testing.T) {
 		w.remember(client.Knowledge{ID: "hers", Type: "tool", Content: "x", Owner: "user:zoe", Scopes: []string{"user:zoe", "user:bob", "team:pay"}})
 		for key, want := range map[string]string{
 			maintainer: "helpful harmful stale confirm supersede contain",
-			mia:        "helpful revise harmful stale confirm supersede rescope handover forget erase",
+			mia:        "revise helpful harmful stale confirm supersede rescope handover forget erase",
 			bob:        "helpful harmful stale",
-			rootKey:    "helpful revise harmful stale confirm supersede rescope handover hold forget contain erase",
+			rootKey:    "revise helpful harmful stale confirm supersede rescope handover hold forget contain erase",
 		} {
 			browser := browse(t)
 			w.send(browser, "/console/login", "key", key)
@@ -230,7 +230,9 @@ func TestTheTabsAndActsOfAnItemNameTheirKeys(t *testing.T) {
 		w.tell()
 		_, page := w.ask("/console/k/staging")
 		keys := map[string]string{}
-		for _, link := range elements(t, page, func(n *html.Node) bool { return n.Data == "a" }) {
+		for _, link := range elements(t, page, func(n *html.Node) bool {
+			return n.Data == "a" || attribute(n, "name") == "verdict"
+		}) {
 			for key := range strings.FieldsSeq(attribute(link, "aria-keyshortcuts")) {
 				if other := keys[key]; other != "" {
 					t.Errorf("%s opens %s and %s", key, other, said(link))

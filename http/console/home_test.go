@@ -93,7 +93,7 @@ func TestASecondTabIsToldWhoDecidedAndHow(t *testing.T) {
 		first := formIn(t, page, `<article class="hit">`)
 		w.asMia("POST", "/v1/knowledge/item0/confirm", map[string]any{"reason": "I looked"})
 		status, page := w.send(browser, "/console/review?from=home", append(first, "act", "forget", "reason", "it is wrong")...)
-		containsAll(t, page, "Somebody was faster", "mia</span> <span title=\"knowledge.confirmed\">confirmed", "I looked", "it is wrong", "Task item1")
+		containsAll(t, page, "Somebody was faster", "mia</bdi> <span title=\"knowledge.confirmed\">confirmed", "I looked", "it is wrong", "Task item1")
 		if status != http.StatusConflict || w.status("item0") != "active" {
 			t.Errorf("%d, and it is %s", status, w.status("item0"))
 		}

@@ -26,8 +26,10 @@ func (w *world) items() (n int) {
 // hidden are the hidden fields of the forms of a page, with further values.
 func hidden(t *testing.T, page string, more ...string) []string {
 	t.Helper()
-	_, main, _ := strings.Cut(page, "<main") // beside it is the box for a new item
-	for _, input := range named(t, "<main"+main, "input", "") {
+	if _, main, is := strings.Cut(page, "<main"); is { // beside it is the box for a new item
+		page = "<main" + main
+	}
+	for _, input := range named(t, page, "input", "") {
 		if attribute(input, "type") == "hidden" && attribute(input, "name") != "next" {
 			more = append(more, attribute(input, "name"), attribute(input, "value"))
 		}

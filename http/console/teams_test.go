@@ -47,7 +47,7 @@ func TestTheWeekOfATeamFitsOnAScreen(t *testing.T) {
 		h.took(1)
 		h.says("h1", "Payments", "Payments")
 		h.says(".week", "The team learnt 3 things this week:", "本周团队学到 3 条：")
-		h.says(".week", "1 item was found harmful, stale or disputed: When invoices are printed", "1 个条目被判有害、过时或引起争论： When invoices are printed")
+		h.says(".week", "1 item was found harmful, stale or disputed: When invoices are printed", "1 个条目被判有害、过时或有矛盾： When invoices are printed")
 		h.says(".week .todo", "When invoices are printed", "When invoices are printed")
 		h.says(".heat", "米娅 Mia", "米娅 Mia")
 		h.says(".heat", "alone", "独自")

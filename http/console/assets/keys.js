@@ -97,7 +97,7 @@ function countWaiting() {
   if (waits) navigator.setAppBadge?.(Number(waits.dataset.waits)).catch(() => {});
 }
 countWaiting();
-document.addEventListener("htmx:afterSettle", countWaiting);
+document.addEventListener("htmx:after:settle", countWaiting);
 
 // The box of a new item opens over the page; without it, the link leads to its page.
 const box = document.getElementById("remember");
