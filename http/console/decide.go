@@ -103,8 +103,8 @@ func reviewRequest(p *page, form url.Values, act, id string) client.Request {
 	return request
 }
 
-// decidedSince are the decisions about the items and the proposals of a form after the reader saw them, without what the
-// same form has done when it was sent before.
+// decidedSince are the decisions about the items and the proposals of a form after the reader saw them, without what
+// the same form has done when it was sent before.
 func decidedSince(p *page, form url.Values) ([]api.Event, error) {
 	if form.Get("seen") == "" {
 		return nil, nil

@@ -117,6 +117,9 @@ func eventOf(language, name string) string {
 	if translated := say(language, name); translated != name {
 		return translated
 	}
+	if name == "knowledge.deleted" {
+		return "forgot" // after who did it
+	}
 	if strings.HasPrefix(name, "knowledge.") {
 		return happened(name)
 	}

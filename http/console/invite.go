@@ -33,7 +33,9 @@ func askInvitation(p *page) (any, error) {
 	teams := newKeyFields()[2]
 	teams.Label = "Teams"
 	data := &invitation{form: *newForm(p, []field{
-		{Name: "display_name", Label: "Name"}, {Name: "subject", Label: "E-mail address or id", Required: true}, teams,
+		{Name: "display_name", Label: "Name"},
+		{Name: "subject", Label: "E-mail address or id", Required: true},
+		teams,
 		newKeyFields()[1], lasts,
 	})}
 	data.names = map[string]string{"member": "subject"}

@@ -64,8 +64,8 @@ func TestALineLeadsToTheTextOfAnyMoment(t *testing.T) {
 
 		h.Eval("scrollTo(0, document.body.scrollHeight)", nil)
 		var covered bool
-		h.Eval(`document.querySelector("footer").getBoundingClientRect().bottom > document.querySelector(".acts").getBoundingClientRect().top &&
-			getComputedStyle(document.querySelector(".acts")).position === "fixed"`, &covered)
+		h.Eval(`document.querySelector("footer").getBoundingClientRect().bottom > document.querySelector(".reach").getBoundingClientRect().top &&
+			getComputedStyle(document.querySelector(".reach")).position === "fixed"`, &covered)
 		if covered {
 			h.t.Error("the acts cover the end of the page")
 		}

@@ -165,11 +165,11 @@ func (d *person) narrow(p *page) {
 		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), wanted) })
 	}
 	d.Groups = slices.DeleteFunc(d.Groups, func(g api.Membership) bool { return !named(g.Group) })
-	d.Member.Members = slices.DeleteFunc(d.Member.Members, func(m api.GroupMember) bool {
+	d.Members = slices.DeleteFunc(d.Members, func(m api.GroupMember) bool {
 		return !named(m.Member, m.DisplayName)
 	})
-	d.Hidden = max(0, len(d.Groups)-longestList) + max(0, len(d.Member.Members)-longestList)
-	d.Groups, d.Member.Members = firstOf(d.Groups, longestList), firstOf(d.Member.Members, longestList)
+	d.Hidden = max(0, len(d.Groups)-longestList) + max(0, len(d.Members)-longestList)
+	d.Groups, d.Members = firstOf(d.Groups, longestList), firstOf(d.Members, longestList)
 }
 
 // Long tells whether the lists need a field that narrows them.

@@ -17,8 +17,7 @@ const (
 	meaningProjection   = "meaning"   // it keeps the vectors of the model before
 )
 
-// projectionNames are what projections are called for people, by their names. Besides them, an embedding model that is being built
-// has its version in its name.
+// projectionNames are what projections are called for people, by their names.
 func projectionNames() map[string]string {
 	return map[string]string{
 		knowledgeProjection: "Knowledge", meaningProjection: "Search by meaning", "past": "Knowledge of the past",

@@ -111,7 +111,10 @@ func eventColumns() []column {
 // standing are the columns of an item that stands out, with those that say why.
 func standing(why ...column) []column {
 	return slices.Concat([]column{{"id", "Item", "item"}}, why, []column{
-		{"last", "Newest", "time"}, {"owner", "Owner", "entity"}, {"scopes", "Scope", "scopes"}, {"status", "Status", "value"},
+		{"last", "Newest", "time"},
+		{"owner", "Owner", "entity"},
+		{"scopes", "Scope", "scopes"},
+		{"status", "Status", "value"},
 	})
 }
 

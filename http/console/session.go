@@ -105,7 +105,8 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 func (p *page) toLogin() {
 	address := Root + "login" + encode(nil, "next", p.r.URL.RequestURI())
 	switch {
-	case p.r.Header.Get("HX-Request") != "" && p.r.Method == http.MethodGet: // it would put the login page into a part of this one
+	case p.r.Header.Get("HX-Request") != "" && p.r.Method == http.MethodGet:
+		// It would put the login page into a part of this one.
 		p.w.Header().Set("HX-Redirect", address)
 		p.w.WriteHeader(http.StatusOK)
 		return

@@ -92,7 +92,8 @@ func TestSubjectsAreTheTagsOfAGroupOrAMemberWithWhoWroteAboutThem(t *testing.T) 
 		Like(t, group, Object{
 			"kind": "tag",
 			"subjects": []any{
-				Object{"name": "kafka", "items": 3.0}, Object{"name": "invoices", "alone": "user:ben"},
+				Object{"name": "kafka", "items": 3.0},
+				Object{"name": "invoices", "alone": "user:ben"},
 				Object{"name": "retention", "items": 1.0, "alone": "user:mia"},
 			},
 			"people": []any{

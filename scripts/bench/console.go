@@ -24,8 +24,11 @@ type console struct {
 
 // consolePages are the pages that are measured.
 var consolePages = []struct{ name, path string }{
-	{"Home", "/console/"}, {"Knowledge", "/console/knowledge"}, {"Scopes", "/console/scopes"},
-	{"Search", "/console/search?q=staging"}, {"Team", "/console/teams/team:t1"},
+	{"Home", "/console/"},
+	{"Knowledge", "/console/knowledge"},
+	{"Scopes", "/console/scopes"},
+	{"Search", "/console/search?q=staging"},
+	{"Team", "/console/teams/team:t1"},
 }
 
 // slowed is how many times slower the browser's processor is.
@@ -57,8 +60,8 @@ func (b *console) Run(ctx context.Context) error {
 	})
 }
 
-// ask has eight clients ask until there are so many receipts: one in ten is for a search, the others for an item that it
-// found.
+// ask has eight clients ask until there are so many receipts: one in ten is for a search, the others for an item that
+// it found.
 func (b *console) ask(ctx context.Context, server *server) error {
 	var asked atomic.Int64
 	asking, ctx := errgroup.WithContext(ctx)

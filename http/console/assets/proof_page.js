@@ -181,7 +181,7 @@ async function startKey() {
   key.value = kept ?? "";
   key.addEventListener("input", state);
   find("own").addEventListener("click", () => { key.value = own; state(); });
-  find("remember").addEventListener("click", () => {
+  find("keep").addEventListener("click", () => {
     kept = key.value.trim();
     localStorage.setItem(remembered, kept);
     state();

@@ -35,7 +35,9 @@ function say(text, tone) {
 
 async function verify() {
   const verifier = await import(dataset.verifier);
-  const answer = await fetch("/console/data/v1/log/proof/" + dataset.event).then((response) => response.json());
+  const response = await fetch("/console/data/v1/log/proof/" + dataset.event);
+  if (!response.ok) return say(dataset.unreadable, "warn");
+  const answer = await response.json();
   const data = JSON.parse(answer.record.data), key = localStorage.getItem("annals log key") ?? "";
   const leaf = await sha256([0], new TextEncoder().encode(dataset.record)), path = dataset.path.split(" ").filter(Boolean);
   const root = await rootOf(leaf, +dataset.index, +dataset.count, path.map(unbase64));
