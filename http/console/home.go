@@ -60,9 +60,7 @@ func feedOf(p *page, recent []api.Event) (feed []api.Event) {
 			items[id] = ""
 		}
 	}
-	var known api.Page[api.Knowledge]
-	p.ask(&known, items, "id", "v1", "knowledge")
-	for _, k := range known.Items {
+	for _, k := range ask[api.Knowledge](p, items, "id", "v1", "knowledge") {
 		items[k.ID] = k.URI
 	}
 	for _, event := range recent {

@@ -2,11 +2,15 @@ package console
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,24 +21,30 @@ import (
 )
 
 // A template marks entities and items whose names it does not know. The names are asked for when the page is made, all
-// at once, and take the place of the marks. The marks are of Unicode's private use, which no font shows.
+// at once, and take the place of the marks. The marks are of Unicode's private use, and have a secret of the process,
+// so that what people write is no mark.
 const (
 	beginsEntity, beginsItem, endsMark = "\uE000", "\uE001", "\uE002"
 	beginsInitials                     = "\uE003"
 	mostNames                          = 100 // of a page of the API
+	mostNamed                          = 500 // of a page of the console
 )
 
-var marks = regexp.MustCompile("[" + beginsEntity + beginsItem + beginsInitials + "]([^<>&\"']*?)" + endsMark)
+var (
+	markSecret = rand.Text()
+	marks      = regexp.MustCompile("[" + beginsEntity + beginsItem + beginsInitials + "]" + markSecret + "([^" + endsMark + "]*)" + endsMark)
+)
+
+// mark marks what a name takes the place of. Its encoding leaves nothing that templates or pages would escape.
+func mark(begin, name string) template.HTML {
+	return template.HTML(begin + markSecret + url.QueryEscape(name) + endsMark) //nolint:gosec // it is escaped
+}
 
 // who marks an entity or a scope.
-func who(entity string) template.HTML {
-	return template.HTML(beginsEntity + template.HTMLEscapeString(entity) + endsMark) //nolint:gosec // it is escaped
-}
+func who(entity string) template.HTML { return mark(beginsEntity, entity) }
 
 // initialsOf marks an entity that is shown by its initials.
-func initialsOf(entity string) template.HTML {
-	return template.HTML(beginsInitials + template.HTMLEscapeString(entity) + endsMark) //nolint:gosec // it is escaped
-}
+func initialsOf(entity string) template.HTML { return mark(beginsInitials, entity) }
 
 // initials are the first letters of a name's first and last word, or its last two characters in Chinese, as a face
 // would have them.
@@ -54,9 +64,7 @@ func initials(name string) string {
 }
 
 // titled marks an item by its id.
-func titled(id string) template.HTML {
-	return template.HTML(beginsItem + template.HTMLEscapeString(id) + endsMark) //nolint:gosec // it is escaped
-}
+func titled(id string) template.HTML { return mark(beginsItem, id) }
 
 // titleOf is the title of an item: its task, or else its first words.
 func titleOf(k any) any {
@@ -78,21 +86,18 @@ func titleOf(k any) any {
 func (p *page) named(text []byte) []byte {
 	entities, items := map[string]string{}, map[string]string{}
 	for _, found := range marks.FindAllSubmatch(text, -1) {
-		if strings.HasPrefix(string(found[0]), beginsItem) {
-			items[string(found[1])] = ""
-		} else if name := string(found[1]); strings.Contains(name, ":") {
+		switch name := unmarked(found); {
+		case strings.HasPrefix(string(found[0]), beginsItem):
+			items[name] = ""
+		case strings.Contains(name, ":"):
 			entities[name] = ""
 		}
 	}
 	if p.Caller != nil {
-		var members api.Page[api.Member]
-		p.ask(&members, entities, "member", "v1", "directory")
-		for _, m := range members.Items {
+		for _, m := range ask[api.Member](p, entities, "member", "v1", "directory") {
 			entities[m.Member] = m.DisplayName
 		}
-		var known api.Page[api.Knowledge]
-		p.ask(&known, items, "id", "v1", "knowledge")
-		for _, k := range known.Items {
+		for _, k := range ask[api.Knowledge](p, items, "id", "v1", "knowledge") {
 			if k.Status == string(domain.IsErased) {
 				items[k.ID] = say(p.Language, "an erased item")
 			} else {
@@ -101,7 +106,7 @@ func (p *page) named(text []byte) []byte {
 		}
 	}
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
-		name := string(marks.FindSubmatch(found)[1])
+		name := unmarked(marks.FindSubmatch(found))
 		if strings.HasPrefix(string(found), beginsItem) {
 			title := cmp.Or(items[name], name)
 			return fmt.Appendf(nil, `<bdi lang="%s">%s</bdi>`, languageOf(title), template.HTMLEscapeString(title))
@@ -115,27 +120,33 @@ func (p *page) named(text []byte) []byte {
 		case shown != "":
 			shown = template.HTMLEscapeString(shown)
 		case !isEntity:
-			return []byte(say(p.Language, name))
+			return []byte(template.HTMLEscapeString(say(p.Language, name)))
 		case kind == "user":
-			shown = id
+			shown = template.HTMLEscapeString(id)
 		default:
-			shown = say(p.Language, kind) + " " + id
+			shown = template.HTMLEscapeString(say(p.Language, kind) + " " + id)
 		}
-		return []byte(`<bdi title="` + name + `">` + shown + `</bdi>`)
+		return []byte(`<bdi title="` + template.HTMLEscapeString(name) + `">` + shown + `</bdi>`)
 	})
 }
 
+// unmarked is what a mark that was found stands for.
+func unmarked(found [][]byte) string {
+	name, _ := url.QueryUnescape(string(found[1]))
+	return name
+}
+
 // ask asks for what some names stand for. Without an answer, the names stay.
-func (p *page) ask(out any, names map[string]string, parameter string, path ...string) {
-	query := url.Values{"limit": {"100"}}
-	if parameter == "id" {
-		query["status"] = serve.Strings(domain.Statuses) // as far as the reader sees them
+func ask[T any](p *page, names map[string]string, parameter string, path ...string) (all []T) {
+	wanted := slices.Collect(maps.Keys(names))
+	for some := range slices.Chunk(wanted[:min(len(wanted), mostNamed)], mostNames) {
+		query := url.Values{"limit": {strconv.Itoa(mostNames)}, parameter: some}
+		if parameter == "id" {
+			query["status"] = serve.Strings(domain.Statuses) // as far as the reader sees them
+		}
+		var found api.Page[T]
+		_, _ = p.api.Do(p.r.Context(), client.Request{Method: http.MethodGet, Path: path, Query: query}, &found)
+		all = append(all, found.Items...)
 	}
-	for name := range names {
-		query.Add(parameter, name)
-	}
-	if values := query[parameter]; len(values) > 0 {
-		query[parameter] = values[:min(len(values), mostNames)]
-		_, _ = p.api.Do(p.r.Context(), client.Request{Method: http.MethodGet, Path: path, Query: query}, out)
-	}
+	return all
 }

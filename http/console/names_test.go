@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/annals-kb/annals/http/api"
@@ -29,6 +31,41 @@ func TestPagesCallPeopleAndItemsByTheirNames(t *testing.T) {
 		for _, path := range []string{"/console/", "/console/log"} {
 			_, page := w.ask(path)
 			containsAll(t, page, ">Deploys stop on Friday at noon</bdi></a>", ">default</bdi>")
+		}
+	})
+}
+
+// What people type is no mark that a name takes the place of: it stays in fields, and ends no attribute.
+func TestWhatPeopleTypeIsNoMark(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		const typed = "\uE000user:mia autofocus\uE002 \uE001other\uE002"
+		w.named("user:mia", "Mia")
+		w.remember(client.Knowledge{ID: "other", Type: "tool", Content: "The other item."})
+		w.remember(client.Knowledge{ID: "typed", Type: "tool", Task: typed, Content: typed, Tags: client.Tags{"labels": {typed}}})
+		for _, path := range []string{"/console/k/typed", "/console/k/typed/act/revise", "/console/search?q=" + typed, "/console/people?q=" + typed} {
+			_, page := w.ask(strings.ReplaceAll(path, " ", "%20"))
+			containsAll(t, page, typed)
+			if strings.Contains(page, `title="user:mia`) || strings.Contains(page, "The other item.</bdi>") {
+				t.Errorf("%s has a name in the place of what was typed:\n%s", path, page)
+			}
+		}
+	})
+}
+
+// A page with more names than one answer of the API has calls each by its name.
+func TestAPageOfManyItemsCallsAllByTheirNames(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.remember(client.Knowledge{ID: "new", Type: "tool", Content: "The newest way."})
+		for i := range 130 {
+			id := fmt.Sprintf("old%d", i)
+			w.remember(client.Knowledge{ID: id, Type: "tool", Content: fmt.Sprintf("Way number %d.", i)})
+			w.supersede(id, "new")
+		}
+		_, page := w.ask("/console/k/new?lineage=all")
+		for i := range 130 {
+			if want := fmt.Sprintf(">Way number %d.</bdi>", i); !strings.Contains(page, want) {
+				t.Fatalf("%s is missing", want)
+			}
 		}
 	})
 }
