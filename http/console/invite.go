@@ -38,7 +38,7 @@ func askInvitation(p *page) (any, error) {
 		teams,
 		newKeyFields()[1], lasts,
 	})}
-	data.names = map[string]string{"member": "subject"}
+	data.names = map[string]string{"member": "subject", "expires_at": "lasts"}
 	return data, nil
 }
 
@@ -55,6 +55,25 @@ func idOf(p *page, address string) string {
 		return entity
 	}
 	return "user:" + address
+}
+
+// check refuses what the API would refuse of the key, before anything is written: a person without a link is half done.
+func (i *invitation) check(key map[string]any) error {
+	role := slices.IndexFunc(i.Fields, func(f field) bool { return f.Name == "role" })
+	ends, is := key["expires_at"].(time.Time)
+	switch isGroup := func(s string) bool { return slices.Contains(groups, strings.SplitN(s, ":", 2)[0]) }; {
+	case len(i.unknown) > 0:
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusUnprocessableEntity, Title: "Some fields are not right",
+		}}
+	case slices.ContainsFunc(linesOf(i.Values["memberships"]), func(s string) bool { return !isGroup(s) }):
+		return wrongField("memberships", "must be one of project:ID, team:ID, org:ID")
+	case i.text("role") != "" && !slices.Contains(i.Fields[role].Values, i.text("role")):
+		return wrongField("role", "must be one of "+strings.Join(i.Fields[role].Values, ", "))
+	case !is || !ends.After(i.page.Now):
+		return wrongField("lasts", "must lie ahead")
+	}
+	return nil
 }
 
 // enrol adds the person to the directory and to those of the groups that it has. The others are left for the key.
@@ -107,8 +126,7 @@ func invite(p *page) (any, error) {
 	}
 	data := view.(*invitation)
 	who := idOf(p, data.text("subject"))
-	err = data.enrol(p, who)
-	key := map[string]any{"subject": who, "role": data.text("role"), "memberships": data.stated, "invitation": true}
+	key := map[string]any{"subject": who, "role": data.text("role"), "invitation": true}
 	if lasts := secondsOf(data.Values["lasts"]); lasts != nil {
 		shown, err := time.Parse(time.RFC3339, p.r.PostFormValue("shown")) // a form that is sent twice asks for the same
 		if err != nil {
@@ -116,7 +134,11 @@ func invite(p *page) (any, error) {
 		}
 		key["expires_at"] = shown.Add(time.Duration(*lasts) * time.Second)
 	}
+	if err = data.check(key); err == nil {
+		err = data.enrol(p, who)
+	}
 	if err == nil {
+		key["memberships"] = data.stated
 		_, err = p.write(client.Post(key, "v1", "keys"), &data.Made)
 	}
 	if err := data.failed(p, err, "invite", data); err != nil {

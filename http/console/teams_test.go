@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
@@ -125,15 +127,38 @@ func TestAColleagueIsInvitedByNameAndAddress(t *testing.T) {
 	})
 }
 
+// What the key cannot have is refused before the person is in the directory.
+func TestAnInvitationThatIsRefusedAddsNobody(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		root := w.login(rootKey)
+		for field, value := range map[string]string{"memberships": "nobody knows it", "lasts": "for an hour", "role": "queen"} {
+			form := map[string]string{"display_name": "Nora", "subject": "nora@example.com", "role": "member", "lasts": "for a week"}
+			form["shown"], form[field] = time.Now().Add(-2*time.Hour).UTC().Format(time.RFC3339), value
+			var values []string
+			for name, value := range form {
+				values = append(values, name, value)
+			}
+			status, page := w.send(root, "/console/access/invite", values...)
+			if status != http.StatusUnprocessableEntity || valueOf(t, page, "display_name") != "Nora" {
+				t.Errorf("%s: %d\n%s", field, status, page)
+			}
+			containsAll(t, page, `id="`+field+`-wrong"`)
+			if _, err := w.api.Do(t.Context(), client.Get("v1", "directory", "user:nora"), nil); !errors.Is(err, client.ErrNotFound) {
+				t.Errorf("%s: she is in the directory: %v", field, err)
+			}
+		}
+	})
+}
+
 func TestAnInvitationNeedsANameAndNobodyElsesId(t *testing.T) {
 	onOne(t, rootKey, func(t *testing.T, w *world) {
 		w.staff()
 		root := w.login(rootKey)
 		const path = "/console/access/invite"
 		for want, form := range map[string][]string{
-			`id="display_name-wrong"`:    {"subject", "nora@example.com", "role", "member"},
-			"user:mia is 米娅 Mia already": {"display_name", "Mia Other", "subject", "mia@example.com", "role", "member"},
-			`id="subject-wrong"`:         {"display_name", "Nora", "subject", "@", "role", "member"},
+			`id="display_name-wrong"`:    {"subject", "nora@example.com", "role", "member", "lasts", "for a week"},
+			"user:mia is 米娅 Mia already": {"display_name", "Mia Other", "subject", "mia@example.com", "role", "member", "lasts", "for a week"},
+			`id="subject-wrong"`:         {"display_name", "Nora", "subject", "@", "role", "member", "lasts", "for a week"},
 		} {
 			status, page := w.send(root, path, form...)
 			if status != http.StatusUnprocessableEntity {
