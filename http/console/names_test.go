@@ -69,3 +69,35 @@ func TestAPageOfManyItemsCallsAllByTheirNames(t *testing.T) {
 		}
 	})
 }
+
+// Names and titles without a blank, as long as they may be, are whole on every page and make none wider than a phone.
+func TestLongNamesFitAPhone(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		long := "ليلى" + strings.Repeat("n", 250)
+		w.named("user:default", long)
+		w.named("team:pay", strings.Repeat("t", 256))
+		title := strings.Repeat("w", 2000)
+		for i, other := range []string{"old", "item"} {
+			w.remember(client.Knowledge{
+				ID: other, Type: "tool", Task: title, Content: fmt.Sprint("staging", i, strings.Repeat("z", 9000)), Scopes: []string{"team:pay"},
+				Tags: client.Tags{"labels": {strings.Repeat("y", 100)}},
+			})
+		}
+		w.supersede("old", "item")
+		must(w.api.ReportStale(t.Context(), "item", strings.Repeat("r", 1900)))(t)
+		told := w.told()
+		w.sealed()
+		p := w.open("/console/")
+		p.Size(390, 800)
+		for _, path := range []string{
+			"", "review", "search?q=staging", "people", "people?q=staging", "people?kind=team", "people/team:pay", "teams/team:pay",
+			"teams/team:pay?begin=yes", "k/item", "k/item?as_of=3", "scopes/digest?scope=team:pay", "receipts", "receipts/" + told,
+		} {
+			p.Go("/console/" + path)
+			var wide int
+			if p.Eval("document.documentElement.scrollWidth", &wide); wide > 390 {
+				t.Errorf("%s is %d pixels wide", path, wide)
+			}
+		}
+	})
+}
