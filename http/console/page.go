@@ -300,9 +300,16 @@ func problemOf(err error) *problem {
 // statusClientClosed appears in the log only: the browser has left, so there is no error of the server.
 const statusClientClosed = 499
 
-// fail answers with a problem.
+// fail answers with a problem. A script would put it into a part of the page, and what was typed there would be lost.
 func (p *page) fail(why *problem) {
 	p.Data = why
+	switch {
+	case p.param("step") == "near": // somebody is still typing
+		p.w.Header().Set("HX-Reswap", "none")
+	case p.r.Method == http.MethodPost:
+		p.w.Header().Set("HX-Retarget", "#main")
+		p.w.Header().Set("HX-Reselect", "#main")
+	}
 	if why.Retry > 0 {
 		p.w.Header().Set("Retry-After", strconv.Itoa(int(why.Retry.Seconds()+1)))
 	}

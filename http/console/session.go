@@ -114,8 +114,6 @@ func (p *page) toLogin() {
 		http.Redirect(p.w, p.r, address, http.StatusSeeOther)
 		return
 	}
-	p.w.Header().Set("HX-Retarget", "#main") // a script would put it into a part of the page
-	p.w.Header().Set("HX-Reselect", "#main")
 	why := p.keep(problemOf(&client.Error{Problem: unauthenticated}))
 	why.LogIn = true
 	p.fail(why)

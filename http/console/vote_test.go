@@ -71,3 +71,41 @@ func TestAVoteWithoutAScriptLeadsBackToItsPage(t *testing.T) {
 		}
 	})
 }
+
+// A vote and a decision that come too late for the item lead to a page that says so, and keeps what was typed. What is
+// near to a new item is no reason to leave what is being typed.
+func TestWhatCannotBeDoneInPlaceTakesThePage(t *testing.T) {
+	onOne(t, rootKey, func(t *testing.T, w *world) {
+		key, prefix := w.given("user:zoe")
+		for _, id := range []string{"hers", "second"} {
+			w.remember(client.Knowledge{ID: id, Type: "tool", Content: "The tool " + id + ".", Owner: "user:zoe", Scopes: []string{"user:zoe"}})
+		}
+		must(w.api.ReportStale(t.Context(), "second", "it moved"))(t)
+		h := hand{Page: w.open("/console/login"), t: t}
+		h.enter(key, "/console/k/hers")
+		if err := w.api.Forget(t.Context(), "hers", "closed"); err != nil {
+			t.Fatal(err)
+		}
+		h.Click(".vote [value=helpful]")
+		h.WaitFor("#main > h1:only-of-type + p")
+		containsAll(t, h.Text("#main"), "forgotten", "Send it again")
+		if h.Count("#main") != 1 || h.Count(".top") != 1 {
+			t.Error("a page is inside of a page")
+		}
+		h.Go("/console/")
+		h.Click("article form details:last-of-type summary")
+		h.Type("#reason", "I asked the vendor about it.")
+		must(w.api.Revise(t.Context(), "second", client.Knowledge{Owner: "user:mia", Scopes: []string{"user:mia"}}))(t)
+		h.Click("button[value=confirm]")
+		h.WaitFor("#main > form.stack")
+		containsAll(t, h.Text("#main"), "What you sent is not lost")
+		h.Go("/console/people")
+		h.Press("w")
+		w.revoke(prefix)
+		h.Type("#new-content", "The tool of Zoe is a hammer.")
+		h.Eval(`new Promise((done) => document.addEventListener("htmx:after:request", done, { once: true })).then(() => 1)`, nil)
+		if h.Count("#remember[open]") != 1 || h.Count("#near") != 1 || h.Count("main nav.tabs") == 0 {
+			t.Errorf("the page went away while somebody typed:\n%s", h.Text("body"))
+		}
+	})
+}
