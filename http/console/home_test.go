@@ -84,6 +84,39 @@ func TestAnActCanBeTakenBackForTenSeconds(t *testing.T) {
 	})
 }
 
+// After an act in place, the focus is on what came in its place. Under an open dialog, no key acts, wherever the focus is.
+func TestTheFocusStaysWhereSomethingWasDecided(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.stale(2)
+		p := w.open("/console/")
+		focused := func(within string) {
+			t.Helper()
+			p.Eval(`new Promise((done) => { const wait = () => document.activeElement.closest("`+within+`") ? done(1) : setTimeout(wait, 20); wait(); })`, nil)
+		}
+		p.Eval(`document.querySelector("button[value=forget]").focus()`, nil)
+		p.Press("Enter")
+		p.WaitFor(".undo button")
+		focused("#deciding")
+		p.Press("?")
+		p.WaitFor("#keys[open]")
+		p.Eval(`document.activeElement.blur()`, nil)
+		p.Press("d", "u")
+		p.Press("Escape")
+		if w.status("item1") != "active" || w.status("item0") == "active" {
+			t.Errorf("a key acted under a dialog: %s, %s", w.status("item0"), w.status("item1"))
+		}
+		p.Go("/console/k/item1")
+		p.WaitFor(".vote")
+		p.Eval(`document.querySelector(".vote [value=harmful]").focus()`, nil)
+		p.Press("Enter")
+		p.WaitFor(".vote [name=undo]")
+		focused(".vote")
+		p.Press("Enter")
+		p.WaitFor(".vote [value=harmful]")
+		focused(".vote")
+	})
+}
+
 // Who decided is told, and what was typed is kept. A form that is sent twice does its act once, and says so twice.
 func TestASecondTabIsToldWhoDecidedAndHow(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {

@@ -52,7 +52,7 @@ document.addEventListener("keydown", (event) => { // sends a text of several lin
 document.addEventListener("keydown", (event) => {
   const target = event.target.checkVisibility() ? event.target : document.body; // a closed dialog may keep the focus
   if (event.ctrlKey || event.altKey || event.metaKey || leaving || localStorage.getItem(off) ||
-    target.closest("input, select, textarea, dialog") || event.key === " " && target.closest("button, summary")) return;
+    target.closest("input, select, textarea") || document.querySelector("dialog[open]") || event.key === " " && target.closest("button, summary")) return;
   const move = (event.key === "j" || event.key === "k") && !labelled(event.key, event.shiftKey);
   if (event.repeat && !move) return; // a key that is held acts once
   if (act(event.key, event.shiftKey)) event.preventDefault();
@@ -90,6 +90,20 @@ function showKeys() {
   list.previousElementSibling.hidden = list.children.length === 0;
   document.getElementById("keys").showModal();
 }
+
+// An act in place removes the button that had the focus: what came in its place has it then, so that a reader of the
+// screen goes on from there.
+let place = "";
+document.addEventListener("htmx:before:request", (event) => {
+  const form = event.target.closest?.("form[hx-post]");
+  place = "";
+  if (!form?.contains(document.activeElement)) return;
+  place = form.matches(".vote") ? `.vote[action="${form.getAttribute("action")}"] button` : "#deciding :is(.entry, a, button)";
+});
+document.addEventListener("htmx:after:settle", () => {
+  const lost = place && document.activeElement === document.body;
+  if (lost) (document.querySelector(place) ?? document.getElementById("main")).focus({ preventScroll: true });
+});
 
 // The icon on a home screen has the number of what waits for the reader, where the system shows one.
 function countWaiting() {
