@@ -32,7 +32,8 @@ const (
 
 var (
 	markSecret = rand.Text()
-	marks      = regexp.MustCompile("[" + beginsEntity + beginsItem + beginsInitials + "]" + markSecret + "([^" + endsMark + "]*)" + endsMark)
+	marks      = regexp.MustCompile("[" + beginsEntity + beginsItem + beginsInitials + "]" + markSecret +
+		"([^" + endsMark + "]*)" + endsMark)
 )
 
 // mark marks what a name takes the place of. Its encoding leaves nothing that templates or pages would escape.
