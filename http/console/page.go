@@ -245,6 +245,9 @@ func (p *page) Stream(name string) Link {
 	if id, is := domain.ItemOf(name); is {
 		return Link{titled(id), p.To("k/" + url.PathEscape(id))}
 	}
+	if strings.HasPrefix(name, domain.ProposalStreams.Of("")) { // whose id nobody has given
+		return Link{say(p.Language, "Review"), p.To("log", "stream", name)}
+	}
 	return Link{Text: who(name), Address: p.To("log", "stream", name)}
 }
 

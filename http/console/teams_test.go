@@ -267,3 +267,23 @@ func TestThreeHundredGroupsAreFoundByAField(t *testing.T) {
 		}
 	})
 }
+
+// Subjects with long names stay heads of narrow columns, which say where they are cut. In the past, the page says that
+// it is of today.
+func TestAMapOfLongSubjectsStaysLow(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		for i := range 12 {
+			tag := fmt.Sprint("tag", i, strings.Repeat("y", 100))
+			w.remember(client.Knowledge{Type: "tool", Content: "It is " + tag, Scopes: []string{"team:pay"}, Tags: client.Tags{"labels": {tag}}})
+		}
+		p := w.open("/console/teams/team:pay?as_of=1")
+		containsAll(t, p.Text("main"), "This is the team of today, not that of then.")
+		p.Size(1280, 900)
+		p.Go("/console/teams/team:pay")
+		var high float64
+		p.Eval(`document.querySelector(".heat thead").getBoundingClientRect().height`, &high)
+		if high > 100 || p.Count(".heat thead a[title]") != 12 {
+			t.Errorf("the heads of %d subjects are %.0f pixels high", p.Count(".heat thead a[title]"), high)
+		}
+	})
+}
