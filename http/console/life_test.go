@@ -86,6 +86,9 @@ func TestAPointOfTheLineIsALink(t *testing.T) {
 		for moment, marks := range map[string]int{"1": 0, "3": 0, "5": 1} {
 			_, then := w.ask("/console/k/staging?as_of=" + moment)
 			at, _, _ := strings.Cut(then[strings.Index(then, `id="then"`):], "</div>")
+			if moment == "1" && strings.Contains(at, "stayed the same") {
+				t.Errorf("the first text is called the same as before:\n%s", at)
+			}
 			if got := strings.Count(at, "<ins>"); got != marks || !strings.Contains(at, "night") {
 				t.Errorf("at %s there are %d marks in:\n%s", moment, got, at)
 			}
