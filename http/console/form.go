@@ -98,8 +98,5 @@ func (f *form) refuse(err error) bool {
 		f.Wrong[name] = append(f.Wrong[name], message)
 	}
 	maps.Copy(f.Wrong, f.unknown)
-	if len(all) > 0 {
-		f.Refused.Detail = "" // it says no more than the fields
-	}
 	return true
 }

@@ -247,3 +247,22 @@ func TestAReaderSeesWhatWouldBeRemovedBeforeItIsSaved(t *testing.T) {
 		}
 	})
 }
+
+// A form that is too large is not taken as an empty one, and a field that is too long is named once.
+func TestAFormThatIsTooLargeSaysSo(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.stale(1)
+		status, page := w.send(browse(t), "/console/remember", "content", strings.Repeat("long ", 1<<18))
+		if containsAll(t, page, "the form may have at most"); status != http.StatusRequestEntityTooLarge || strings.Contains(page, "must not be empty") {
+			t.Errorf("%d", status)
+		}
+		_, page = w.ask("/console/")
+		form := formIn(t, page, `<article class="hit">`)
+		why := strings.Repeat("long ", 500)
+		status, page = w.send(browse(t), "/console/review?from=home", append(form, "act", "forget", "reason", why)...)
+		containsAll(t, page, "must have at most 2000 characters", why)
+		if status != http.StatusUnprocessableEntity || strings.Contains(page, "see errors") {
+			t.Errorf("%d\n%s", status, page)
+		}
+	})
+}

@@ -63,6 +63,12 @@ func (p *page) open() error {
 	if err := whoami(p); err != nil {
 		return err
 	}
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](p.r.ParseForm()); is { // it would be taken as empty
+		return &client.Error{Problem: api.Problem{
+			Status: http.StatusRequestEntityTooLarge, Title: "Too large",
+			Detail: "the form may have at most " + bytesOf(tooLarge.Limit),
+		}}
+	}
 	err := p.readMoment()
 	if err != nil {
 		return noMoment(p, err)
@@ -288,8 +294,12 @@ func (p *page) keep(why *problem) *problem {
 
 func problemOf(err error) *problem {
 	if refusal, ok := errors.AsType[*client.Error](err); ok {
+		detail := refusal.Detail
+		if len(refusal.Errors)+len(refusal.Fields) > 0 {
+			detail = "" // it says no more than the fields
+		}
 		return &problem{
-			Status: cmp.Or(refusal.Status, http.StatusBadGateway), Title: refusal.Title, Detail: refusal.Detail,
+			Status: cmp.Or(refusal.Status, http.StatusBadGateway), Title: refusal.Title, Detail: detail,
 			Fix: refusal.Fix, Fields: slices.Concat(refusal.Errors, refusal.Fields), Retry: refusal.RetryAfter,
 			RequestID: strings.TrimPrefix(refusal.Instance, "urn:annals:request:"),
 		}
