@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -49,12 +50,12 @@ var notOfIDs = regexp.MustCompile(`[^a-z0-9._-]+`)
 // themselves.
 func idOf(p *page, address string) string {
 	if name, _, is := strings.Cut(address, "@"); is && !strings.Contains(address, ":") {
-		return "user:" + notOfIDs.ReplaceAllString(strings.ToLower(name), "-")
+		return domain.User + ":" + notOfIDs.ReplaceAllString(strings.ToLower(name), "-")
 	}
 	if entity, why := entityOf(p, []string{"user", "agent"}, address); why == "" {
 		return entity
 	}
-	return "user:" + address
+	return domain.User + ":" + address
 }
 
 // check refuses what the API would refuse of the key, before anything is written: a person without a link is half done.
@@ -84,7 +85,7 @@ func (i *invitation) enrol(p *page, who string) error {
 	switch {
 	case err != nil && !isNew:
 		return err
-	case isNew && name == "" && strings.HasPrefix(who, "user:"):
+	case isNew && name == "" && strings.HasPrefix(who, domain.User+":"):
 		return wrongField("display_name", say(p.Language, "must say what they are called: they are not in the directory"))
 	case name != "" && known.DisplayName != "" && name != known.DisplayName:
 		return wrongField("subject", say(p.Language, "%s is %s already: choose another id, or leave the name empty", who,

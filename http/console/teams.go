@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/http/api"
 	"github.com/annals-kb/annals/http/client"
 )
@@ -125,7 +126,7 @@ func firstOf[T any](all []T, most int) []T { return all[:min(len(all), most)] }
 // Others are the active members whom the map of subjects leaves out.
 func (d *team) Others() (others []api.GroupMember) {
 	for _, m := range d.Members {
-		if m.Active && strings.HasPrefix(m.Member, "user:") &&
+		if m.Active && strings.HasPrefix(m.Member, domain.User+":") &&
 			!slices.ContainsFunc(d.Subjects.People, func(s subjectRow) bool { return s.Subject == m.Member }) {
 			others = append(others, m)
 		}

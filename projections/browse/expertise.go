@@ -52,9 +52,9 @@ func (r Reports) Contributions(
 			WHERE e.tenant = ? AND e.stream IN (?) AND e.name IN (?)
 			GROUP BY e.stream, coalesce(e.on_behalf_of, e.actor)
 		) AS d
-		WHERE substr(d.who, 1, 5) = 'user:'
+		WHERE d.who LIKE ?
 		ORDER BY d.id, d.who`, p.Tables.Votes, tenant, len(domain.KnowledgeStream(""))+1, confirmed, confirmed, tenant,
-		bun.List(streams), bun.List(names)).Scan(ctx, &found)
+		bun.List(streams), bun.List(names), domain.User+":%").Scan(ctx, &found)
 	if err != nil {
 		return nil, rows.Failed(ctx, "read who wrote items", err)
 	}
