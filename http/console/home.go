@@ -65,7 +65,7 @@ func feedOf(p *page, recent []api.Event) (feed []api.Event) {
 	}
 	for _, event := range recent {
 		id, isItem := domain.ItemOf(event.Stream)
-		told := isItem && items[id] != "" || strings.HasPrefix(event.Stream, "session:") && !seen[event.Stream]
+		told := isItem && items[id] != "" || domain.SessionStreams.Has(event.Stream) && !seen[event.Stream]
 		if told && !isOfServer(event) && len(feed) < mostFeed {
 			feed, seen[event.Stream] = append(feed, event), true
 		}
