@@ -5,7 +5,8 @@ import (
 )
 
 // onEachScreen does a job on a screen and on a phone, in English and in Chinese, on both engines, each time on a server of
-// its own. The hand counts clicks, taps and keys; what is typed into a field does not count.
+// its own. In a short run, each size, each language and each engine has its turn. The hand counts clicks, taps and keys;
+// what is typed into a field does not count.
 func onEachScreen(t *testing.T, root string, job func(w *world, h *hand)) {
 	t.Helper()
 	for _, screen := range []struct {
@@ -14,6 +15,9 @@ func onEachScreen(t *testing.T, root string, job func(w *world, h *hand)) {
 	}{
 		{"screen", "en", 1280}, {"screen in Chinese", "zh", 1280}, {"phone", "en", 390}, {"phone in Chinese", "zh", 390},
 	} {
+		if short := screen.name == "screen" || screen.name == "phone in Chinese"; testing.Short() && !short {
+			continue
+		}
 		t.Run(screen.name, func(t *testing.T) {
 			each(t, root, func(t *testing.T, w *world) {
 				h := &hand{Page: w.open("/console/login"), t: t, language: screen.language}
