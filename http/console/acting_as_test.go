@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,7 +111,7 @@ func TestOnlyAKeyThatMayActForOthersDoes(t *testing.T) {
 				kept := []*http.Cookie{{Name: "annals-acting", Value: "Annals-On-Behalf-Of=user%3Abo", Path: "/console/"}}
 				c.Jar.SetCookies(at, kept) // from when the key had the right
 				_, _, page := servertest.Send(t, c, servertest.Request[string](t, http.MethodGet, w.url+"/console/", nil))
-				if len(c.Jar.Cookies(at)) != 1 || !strings.Contains(string(page), "user:mia") {
+				if slices.ContainsFunc(c.Jar.Cookies(at), func(c *http.Cookie) bool { return c.Name == kept[0].Name }) || !strings.Contains(string(page), "user:mia") {
 					t.Error("a choice that the API refuses does not end")
 				}
 				continue

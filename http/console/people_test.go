@@ -49,7 +49,7 @@ func TestAnOrganisationIsSetUpInTheBrowser(t *testing.T) {
 		p.Go("/console/people?kind=team")
 		p.Click("main tbody a.entry")
 		p.WaitFor("dl.facts")
-		containsAll(t, p.Text("main"), "org:acme", "directly", "user:mia", "maintainer", "agent:coder")
+		containsAll(t, p.Text("main"), "ACME", "directly", "米娅 Mia", "maintainer", "agent coder")
 	})
 }
 
