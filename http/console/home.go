@@ -106,10 +106,7 @@ func (s *start) news(p *page) error {
 	})
 	query := url.Values{"created_from": {s.Since.UTC().Format(time.RFC3339)}, "limit": {"40"}}
 	found, _, err := pageOf[api.Knowledge](p, query, "v1", "knowledge")
-	reached := append([]string{"public", p.Caller.Subject, p.Caller.OnBehalfOf}, p.Caller.Memberships...)
-	for _, of := range p.Caller.Groups {
-		reached = append(reached, of.Group)
-	}
+	reached := append([]string{"public", p.Caller.Subject, p.Caller.OnBehalfOf}, p.Teams()...)
 	meant := func(scope string) bool { return slices.Contains(reached, scope) }
 	for _, k := range found {
 		if k.Owner != p.Caller.Subject && slices.ContainsFunc(k.Scopes, meant) && len(s.New) < 5 {

@@ -85,7 +85,7 @@ func (i *invitation) enrol(p *page, who string) error {
 	switch {
 	case err != nil && !isNew:
 		return err
-	case isNew && name == "" && strings.HasPrefix(who, domain.User+":"):
+	case isNew && name == "" && domain.Entity(who).Kind() == domain.User:
 		return wrongField("display_name", say(p.Language, "must say what they are called: they are not in the directory"))
 	case name != "" && known.DisplayName != "" && name != known.DisplayName:
 		return wrongField("subject", say(p.Language, "%s is %s already: choose another id, or leave the name empty", who,

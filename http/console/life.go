@@ -36,9 +36,6 @@ func (l *life) Width() int { return 88 * (len(l.Points) - 1) }
 // Last is the index of the last point.
 func (l *life) Last() int { return len(l.Points) - 1 }
 
-// First is the first point.
-func (l *life) First() lifePoint { return l.Points[0] }
-
 // Kind is a CSS class, such as reported_stale.
 func (p lifePoint) Kind() string { return strings.TrimPrefix(p.Name, "knowledge.") }
 

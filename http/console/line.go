@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/annals-kb/annals/domain"
 	"github.com/annals-kb/annals/domain/text"
@@ -110,10 +111,8 @@ func eventsCalled(language, value string) (names []string) {
 	if strings.ContainsAny(value, ".*") {
 		return []string{value}
 	}
-	for name := range inChinese() {
-		kind, _, is := strings.Cut(name, ".")
-		switch {
-		case !is || !eventName.MatchString(name):
+	for _, name := range eventNames() {
+		switch kind, _, _ := strings.Cut(name, "."); {
 		case kind == value:
 			return []string{value + ".*"}
 		case strings.Contains(strings.ToLower(eventOf(language, name)), strings.ToLower(value)):
@@ -123,23 +122,24 @@ func eventsCalled(language, value string) (names []string) {
 	if names == nil {
 		return []string{value}
 	}
-	slices.Sort(names)
 	return names
 }
 
 // eventKinds are the kinds of events, such as session.
 func eventKinds() (kinds []string) {
-	for name := range inChinese() {
-		if kind, _, _ := strings.Cut(name, "."); eventName.MatchString(name) {
-			kinds = append(kinds, kind)
-		}
+	for _, name := range eventNames() {
+		kind, _, _ := strings.Cut(name, ".")
+		kinds = append(kinds, kind)
 	}
-	slices.Sort(kinds)
 	return slices.Compact(kinds)
 }
 
-// eventName matches the name of an event, among the texts that have a Chinese one.
-var eventName = regexp.MustCompile(`^[a-z_]+\.[a-z_]+$`)
+// eventNames are the names of events in order, from the texts that have a Chinese one.
+var eventNames = sync.OnceValue(func() []string {
+	isName := regexp.MustCompile(`^[a-z_]+\.[a-z_]+$`)
+	names := slices.Sorted(maps.Keys(inChinese()))
+	return slices.DeleteFunc(names, func(text string) bool { return !isName.MatchString(text) })
+})
 
 // lineHint is a word of the line that is probably a filter with a slip, or one of another list, and the line that has
 // what was meant.

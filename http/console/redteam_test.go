@@ -123,7 +123,7 @@ func TestWhatAgentsWroteStaysTextOnEveryPage(t *testing.T) {
 		}
 		slices.Sort(all)
 		for _, path := range slices.Compact(all) {
-			if file := strings.SplitN(path, "?", 2)[0]; strings.HasSuffix(file, "/csv") || strings.HasSuffix(file, "/evidence") {
+			if file, _, _ := strings.Cut(path, "?"); strings.HasSuffix(file, "/csv") || strings.HasSuffix(file, "/evidence") {
 				continue
 			}
 			p.Go(path)

@@ -66,7 +66,7 @@ func (p *page) Scopes() []string {
 
 // Team is the first team of the reader, for whom a new item is unless they choose otherwise; empty if they have none.
 func (p *page) Team() string {
-	isTeam := func(scope string) bool { return strings.HasPrefix(scope, domain.Team+":") }
+	isTeam := func(scope string) bool { return domain.Entity(scope).Kind() == domain.Team }
 	if i := slices.IndexFunc(p.Caller.Memberships, isTeam); i >= 0 {
 		return p.Caller.Memberships[i]
 	}

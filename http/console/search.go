@@ -17,12 +17,12 @@ type found struct {
 	form           // of the filters
 	Asked     bool // there is a question
 	Answer    api.SearchAnswer
-	Hits      []hit // of the answer, as they are shown
-	Unwritten bool  // nobody has written what the question asks for
-	Whom      *expert
-	Expected  *expected // the item that the reader expected among the hits
-	Entities  []field   // for whom the search is made
-	Versus    *versus   // the search at two moments; nil for one
+	Hits      []hit       // of the answer, as they are shown
+	Unwritten bool        // nobody has written what the question asks for
+	Whom      *api.Expert // who wrote most about what was not found; nil if nobody did
+	Expected  *expected   // the item that the reader expected among the hits
+	Entities  []field     // for whom the search is made
+	Versus    *versus     // the search at two moments; nil for one
 	Facets    []facet
 }
 
@@ -38,12 +38,6 @@ type hit struct {
 type dispute struct {
 	api.Knowledge
 	Text []api.FieldChange // the passage that differs
-}
-
-// expert is who wrote most about what a search does not find.
-type expert struct {
-	Subject string `json:"subject"`
-	Name    string `json:"name"`
 }
 
 // searchers are the parameters that say for whom a search is made.
@@ -167,7 +161,7 @@ func (f *found) show(p *page, question string) error {
 		f.Hits = append(f.Hits, shown)
 	}
 	if f.Unwritten {
-		var experts api.Page[expert]
+		var experts api.Expertise
 		if err := p.get(&experts, url.Values{"q": {question}}, "v1", "expertise"); err == nil && len(experts.Items) > 0 {
 			f.Whom = &experts.Items[0]
 		}

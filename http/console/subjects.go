@@ -48,11 +48,11 @@ func readSubjects(p *page, of, whom string) (*subjectMap, error) {
 			most = max(most, n)
 		}
 	}
+	scope := ""
+	if of == "group" {
+		scope = whom
+	}
 	for i, subject := range found.Subjects {
-		scope := ""
-		if of == "group" {
-			scope = whom
-		}
 		one := mappedSubject{Subject: subject, Address: p.To("knowledge", found.Kind, subject.Name, "scope", scope)}
 		heirs := 0
 		for _, person := range found.People {
@@ -80,7 +80,6 @@ func readSubjects(p *page, of, whom string) (*subjectMap, error) {
 type area struct {
 	Weeks                    []api.DigestWeek
 	Learnt, Confirmed, Wrong string // the commands of SVG paths
-	Most                     int
 }
 
 // areaOf draws weeks. It returns nil for less than two.
@@ -88,13 +87,13 @@ func areaOf(weeks []api.DigestWeek) *area {
 	if len(weeks) < 2 {
 		return nil
 	}
-	a := &area{Weeks: weeks, Most: 1}
+	a, most := &area{Weeks: weeks}, 1
 	for _, w := range weeks {
-		a.Most = max(a.Most, w.Learnt, w.Confirmed, w.Wrong)
+		most = max(most, w.Learnt, w.Confirmed, w.Wrong)
 	}
 	line := func(count func(api.DigestWeek) int) (path string) {
 		for i, w := range weeks {
-			y := 97 - 94*float64(count(w))/float64(a.Most)
+			y := 97 - 94*float64(count(w))/float64(most)
 			path += map[bool]string{true: "M", false: "L"}[i == 0] + short(100*float64(i)/float64(len(weeks)-1)) + " " + short(y)
 		}
 		return path

@@ -37,7 +37,7 @@ const (
 func showMyTeam(p *page) (any, error) {
 	for _, kind := range groups {
 		for _, of := range p.Caller.Groups {
-			if strings.HasPrefix(of.Group, kind+":") {
+			if domain.Entity(of.Group).Kind() == kind {
 				http.Redirect(p.w, p.r, p.To("teams/"+url.PathEscape(of.Group), "begin", p.param("begin")), http.StatusSeeOther)
 				return nil, errAnswered
 			}
@@ -49,12 +49,12 @@ func showMyTeam(p *page) (any, error) {
 
 func showTeam(p *page) (any, error) {
 	group := p.r.PathValue("group")
+	if !slices.Contains(groups, domain.Entity(group).Kind()) {
+		return nil, notFound(p)
+	}
 	data := &team{Begin: p.param("begin") != ""}
-	kind, _, _ := strings.Cut(group, ":")
 	err := p.get(&data.Member, nil, "v1", "directory", group)
 	switch {
-	case !slices.Contains(groups, kind):
-		return nil, notFound(p)
 	case errors.Is(err, client.ErrNotFound): // a key or a token states it
 		data.Member.Member = group
 	case err != nil:
@@ -126,7 +126,7 @@ func firstOf[T any](all []T, most int) []T { return all[:min(len(all), most)] }
 // Others are the active members whom the map of subjects leaves out.
 func (d *team) Others() (others []api.GroupMember) {
 	for _, m := range d.Members {
-		if m.Active && strings.HasPrefix(m.Member, domain.User+":") &&
+		if m.Active && domain.Entity(m.Member).Kind() == domain.User &&
 			!slices.ContainsFunc(d.Subjects.People, func(s subjectRow) bool { return s.Subject == m.Member }) {
 			others = append(others, m)
 		}
