@@ -158,6 +158,15 @@ func (k Known) write(name, language string) string {
 			}
 			return say(kind) + " " + id
 		},
+		"byReader": func(reasons []ScopeReader) (readers [][]ScopeReader) {
+			for i, one := range reasons {
+				if i == 0 || one.Subject != reasons[i-1].Subject {
+					readers = append(readers, nil)
+				}
+				readers[len(readers)-1] = append(readers[len(readers)-1], one)
+			}
+			return readers
+		},
 		"data": func() (template.JS, error) {
 			data, err := json.Marshal(k)
 			return template.JS(data), err //nolint:gosec // json.Marshal escapes what could end the element

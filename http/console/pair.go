@@ -51,7 +51,7 @@ func sides(left, right string) (inLeft, inRight []api.FieldChange) {
 // pairActs are what a reader does about a proposal.
 func pairActs() []act {
 	return []act{
-		{Name: "merge", Done: "The items are merged: the others are superseded."},
+		{Name: "merge", Done: "It stands, and takes the place of the others."},
 		{Name: "unmerge", Done: "The merge is undone."},
 		{Name: "distinct", Done: "All are right: they are not proposed again."},
 		{Name: "dismissed", Done: "The proposal is closed."},

@@ -47,7 +47,7 @@ func TestAContradictionIsSolvedSideBySide(t *testing.T) {
 		}
 		p.Press("ArrowRight")
 		p.WaitFor(".done")
-		containsAll(t, p.Text("main"), "The items are merged", "Nothing to do")
+		containsAll(t, p.Text("main"), "takes the place of the others", "Nothing to do")
 		if got := w.status(kept) + " " + w.status(superseded); got != "active superseded" {
 			t.Error(got)
 		}

@@ -193,7 +193,7 @@ func TestHomeShowsWhatWaitsAndItIsSettledFromThere(t *testing.T) {
 			containsAll(t, h.Text("main"), "Waiting for you", "When do we deploy?", "They may contradict each other.")
 			h.use("button[name=stays]")
 			h.WaitFor(".done")
-			containsAll(t, h.Text(".done"), "The items are merged")
+			containsAll(t, h.Text(".done"), "takes the place of the others")
 			h.took(1)
 			h.use("button[value=unmerge]")
 			h.WaitFor(".done:not(:has(button))")
