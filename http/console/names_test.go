@@ -70,34 +70,39 @@ func TestAPageOfManyItemsCallsAllByTheirNames(t *testing.T) {
 	})
 }
 
-// Names and titles without a blank, as long as they may be, are whole on every page and make none wider than a phone.
+// endless has names and titles without a blank, as long as they may be, on an item and on the one that took its place.
+func (w *world) endless() {
+	w.t.Helper()
+	w.named("user:default", "ليلى"+strings.Repeat("n", 250))
+	w.named("team:pay", strings.Repeat("t", 256))
+	for i, id := range []string{"old", "item"} {
+		w.remember(client.Knowledge{
+			ID: id, Type: "tool", Task: strings.Repeat("w", 2000), Content: fmt.Sprint("staging", i, strings.Repeat("z", 9000)),
+			Scopes: []string{"team:pay"}, Tags: client.Tags{"labels": {strings.Repeat("y", 100)}},
+		})
+	}
+	w.supersede("old", "item")
+}
+
+// fits expects pages to be no wider than a phone.
+func (w *world) fits(paths ...string) {
+	w.t.Helper()
+	p := w.open("/console/")
+	p.Size(390, 800)
+	for _, path := range paths {
+		p.Go("/console/" + path)
+		var wide int
+		if p.Eval("document.documentElement.scrollWidth", &wide); wide > 390 {
+			w.t.Errorf("%s is %d pixels wide", path, wide)
+		}
+	}
+}
+
 func TestLongNamesFitAPhone(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
-		long := "ليلى" + strings.Repeat("n", 250)
-		w.named("user:default", long)
-		w.named("team:pay", strings.Repeat("t", 256))
-		title := strings.Repeat("w", 2000)
-		for i, other := range []string{"old", "item"} {
-			w.remember(client.Knowledge{
-				ID: other, Type: "tool", Task: title, Content: fmt.Sprint("staging", i, strings.Repeat("z", 9000)), Scopes: []string{"team:pay"},
-				Tags: client.Tags{"labels": {strings.Repeat("y", 100)}},
-			})
-		}
-		w.supersede("old", "item")
+		w.endless()
 		must(w.api.ReportStale(t.Context(), "item", strings.Repeat("r", 1900)))(t)
-		told := w.told()
-		w.sealed()
-		p := w.open("/console/")
-		p.Size(390, 800)
-		for _, path := range []string{
-			"", "review", "search?q=staging", "people", "people?q=staging", "people?kind=team", "people/team:pay", "teams/team:pay",
-			"teams/team:pay?begin=yes", "k/item", "k/item?as_of=3", "scopes/digest?scope=team:pay", "receipts", "receipts/" + told,
-		} {
-			p.Go("/console/" + path)
-			var wide int
-			if p.Eval("document.documentElement.scrollWidth", &wide); wide > 390 {
-				t.Errorf("%s is %d pixels wide", path, wide)
-			}
-		}
+		w.fits("", "review", "search?q=staging", "people", "people?q=staging", "people?kind=team", "people/team:pay", "teams/team:pay",
+			"teams/team:pay?begin=yes", "k/item", "k/item?as_of=3", "scopes/digest?scope=team:pay")
 	})
 }

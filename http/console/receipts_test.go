@@ -30,6 +30,15 @@ func (w *world) sealed() {
 	}
 }
 
+func TestReceiptsOfLongNamesFitAPhone(t *testing.T) {
+	onOne(t, "", func(t *testing.T, w *world) {
+		w.endless()
+		told := w.told()
+		w.sealed()
+		w.fits("receipts", "receipts/"+told)
+	})
+}
+
 // An auditor sees what was told before an item was revised, what it would be today, and that the receipt was sealed.
 func TestAReceiptIsShownAndVerifiedInTheBrowser(t *testing.T) {
 	onOne(t, "", func(t *testing.T, w *world) {
