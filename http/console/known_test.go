@@ -18,6 +18,8 @@ func TestAnAuditorSeesWhatWasKnownOnADay(t *testing.T) {
 		w.remember(client.Knowledge{
 			ID: "window", Type: "plan", Content: "The staging window is on Tuesdays.", Owner: "user:ben", Scopes: []string{"team:pay"},
 		})
+		must(w.api.Confirm(t.Context(), "window", ""))(t)
+		must(w.api.ReportStale(t.Context(), "window", "it moved"))(t)
 		browser := browsertest.Open(t, w.url)
 		browser.Go("/console/reports")
 		browser.Click(`a[href="/console/reports/known"]`)
@@ -27,7 +29,7 @@ func TestAnAuditorSeesWhatWasKnownOnADay(t *testing.T) {
 		browser.Click("main form[action='/console/reports/known'] button")
 		browser.WaitFor("article.hit")
 		containsAll(t, browser.Text("main"), "Where is staging?", "rebuilt every morning", "Nothing. It stands as it was.",
-			"Times are in UTC", "Who could read it", "The staging window is on Tuesdays.")
+			"Times are in UTC", "Confirmed", "Reported stale", "it moved", "Who could read it", "The staging window is on Tuesdays.")
 		for _, machine := range []string{"knowledge.", "directory", "user:ben", "team:pay"} {
 			if text := browser.Text("main > section, main > article, main > p"); strings.Contains(text, machine) {
 				t.Errorf("the page says %q:\n%s", machine, text)
