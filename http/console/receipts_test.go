@@ -31,7 +31,7 @@ func (w *world) sealed() {
 }
 
 func TestReceiptsOfLongNamesFitAPhone(t *testing.T) {
-	onOne(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(_ *testing.T, w *world) {
 		w.endless()
 		told := w.told()
 		w.sealed()
