@@ -256,6 +256,8 @@ class _Digest(TypedDict):
 class Digest(_Digest, total=False):
     links: str
     more: bool
+    name: str
+    weeks: List[DigestWeek]
 
 
 class _DigestItem(TypedDict):
@@ -280,6 +282,13 @@ class DigestOther(TypedDict):
 class DigestSection(TypedDict):
     items: List[DigestItem]
     total: int
+
+
+class DigestWeek(TypedDict):
+    confirmed: int
+    learnt: int
+    since: str
+    wrong: int
 
 
 class _Erasure(TypedDict):
@@ -423,6 +432,24 @@ class _EventHistogram(TypedDict):
 
 class EventHistogram(_EventHistogram, total=False):
     estimated: bool
+
+
+class _Expert(TypedDict):
+    active: bool
+    confirmed: int
+    subject: str
+    thanked: int
+    wrote: int
+
+
+class Expert(_Expert, total=False):
+    alone: bool
+    last: str
+    name: str
+
+
+class Expertise(TypedDict):
+    items: List[Expert]
 
 
 class Explanation(TypedDict):
@@ -1241,9 +1268,15 @@ class Quarantined(_Quarantined, total=False):
     since: str
 
 
-class Readiness(TypedDict):
+class _Readiness(TypedDict):
     checks: List[Check]
     status: Literal['ready', 'not ready', 'shutting down']
+
+
+class Readiness(_Readiness, total=False):
+    database: str
+    lag_seconds: float
+    role: Literal['primary', 'standby']
 
 
 class Reason(TypedDict, total=False):
@@ -1812,6 +1845,31 @@ class _Stale(TypedDict):
 class Stale(_Stale, total=False):
     reason: str
     since: str
+
+
+class _Subject(TypedDict):
+    items: int
+    name: str
+
+
+class Subject(_Subject, total=False):
+    alone: str
+
+
+class SubjectMap(TypedDict):
+    kind: Literal['tag', 'category', 'type']
+    people: List[SubjectWriter]
+    subjects: List[Subject]
+
+
+class _SubjectWriter(TypedDict):
+    active: bool
+    counts: List[int]
+    subject: str
+
+
+class SubjectWriter(_SubjectWriter, total=False):
+    name: str
 
 
 class _Subscription(TypedDict):

@@ -175,6 +175,20 @@ export interface paths {
          */
         get: operations["effects"];
     };
+    "/v1/expertise": {
+        /**
+         * List who knows about a subject
+         * @description The users who wrote what a search for the words finds, confirmed it, or were thanked for it. The best 100 items count that you may see.
+         */
+        get: operations["find-experts"];
+    };
+    "/v1/expertise/subjects": {
+        /**
+         * Say who wrote about which subjects
+         * @description Of a group: the items that reach it. Of a member: what it owns, and what reaches the groups to which it belongs directly, at most 10. The newest 1,000 items count that you may see.
+         */
+        get: operations["map-subjects"];
+    };
     "/v1/invitation": {
         /**
          * See who invites you to what
@@ -561,7 +575,7 @@ export interface paths {
     "/v1/reports/digest": {
         /**
          * Sum up what happened in a scope
-         * @description What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review now, as JSON, text/markdown or text/html. What is forgotten now is below deleted only. You see what you may read. At most 20,000 events are counted.
+         * @description What is new, changed, doubted, superseded, deleted, helpful, and contested or waiting for a review now, as JSON, text/markdown or text/html. What is forgotten now is below deleted only. With weeks, the digest also counts what was learnt, confirmed and found wrong, week by week. You see what you may read. At most 20,000 events are counted.
          */
         get: operations["digest"];
     };
@@ -1249,6 +1263,8 @@ export interface components {
             links?: string;
             /** @description There are more events, which were not counted. */
             more?: boolean;
+            /** @description Of the scope in the directory. */
+            name?: string;
             /** @description Remembered. */
             new: components["schemas"]["DigestSection"];
             /** @example team:pay */
@@ -1261,6 +1277,8 @@ export interface components {
             until: string;
             /** @description Waiting for a review now. */
             waiting: components["schemas"]["DigestSection"];
+            /** @description Oldest first, if they were asked for. */
+            weeks?: components["schemas"]["DigestWeek"][];
         };
         DigestItem: {
             /** @description The id of the item that superseded it. */
@@ -1280,7 +1298,7 @@ export interface components {
             name?: string;
             /** @description The item that superseded it, or those that contradict it, if you may read them. */
             others?: components["schemas"]["DigestOther"][];
-            /** @description The task, or the beginning of the content, as it is now; missing if you may not read it now. */
+            /** @description The task, or the beginning of the content, as it is now; missing if you may not read it now, as of some that are forgotten. */
             title?: string;
             /** @description Who did the newest of them, or remembered a new item; who owns an item that is contested or waits. Missing if you may not read it. */
             who?: string;
@@ -1294,6 +1312,25 @@ export interface components {
             items: components["schemas"]["DigestItem"][];
             /** Format: int64 */
             total: number;
+        };
+        DigestWeek: {
+            /**
+             * Format: int64
+             * @description Items that were confirmed.
+             */
+            confirmed: number;
+            /**
+             * Format: int64
+             * @description Items that were remembered.
+             */
+            learnt: number;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: int64
+             * @description Items that were found harmful, reported stale or disputed.
+             */
+            wrong: number;
         };
         Erasure: {
             /** Format: date-time */
@@ -1566,6 +1603,40 @@ export interface components {
             buckets: components["schemas"]["EventBucket"][];
             /** @description The counts are estimates, from a sample of the log. */
             estimated?: boolean;
+        };
+        Expert: {
+            /** @description Not deactivated in the directory. */
+            active: boolean;
+            /** @description Nobody else who is active wrote about it. */
+            alone?: boolean;
+            /**
+             * Format: int64
+             * @description Items that they confirmed.
+             */
+            confirmed: number;
+            /**
+             * Format: date-time
+             * @description When they last wrote or confirmed.
+             */
+            last?: string;
+            /** @description In the directory. */
+            name?: string;
+            /** @example user:mia */
+            subject: string;
+            /**
+             * Format: int64
+             * @description Helpful votes of others on what they wrote.
+             */
+            thanked: number;
+            /**
+             * Format: int64
+             * @description Items that they remembered or revised, or an agent on their behalf.
+             */
+            wrote: number;
+        };
+        Expertise: {
+            /** @description Active users first, then those who did most. */
+            items: components["schemas"]["Expert"][];
         };
         Explanation: {
             /** @description The scopes that counted; none means everything in the tenant. */
@@ -2865,6 +2936,18 @@ export interface components {
         };
         Readiness: {
             checks: components["schemas"]["Check"][];
+            /** @description The same for a primary and its standbys, and for no other database. */
+            database?: string;
+            /**
+             * Format: double
+             * @description How far a standby is behind its primary.
+             */
+            lag_seconds?: number;
+            /**
+             * @description A server that reads a standby takes no writes itself.
+             * @enum {string}
+             */
+            role?: "primary" | "standby";
             /** @enum {string} */
             status: "ready" | "not ready" | "shutting down";
         };
@@ -3925,6 +4008,44 @@ export interface components {
             /** Format: date-time */
             since?: string;
         };
+        Subject: {
+            /**
+             * @description The only active user who wrote about it.
+             * @example user:mia
+             */
+            alone?: string;
+            /**
+             * Format: int64
+             * @description That were counted: the newest 1,000.
+             */
+            items: number;
+            /**
+             * @description As the filter has it: of a tag key:value, or a label.
+             * @example kafka
+             */
+            name: string;
+        };
+        SubjectMap: {
+            /**
+             * @description What the subjects are: tags, or without any categories, or else types.
+             * @enum {string}
+             */
+            kind: "tag" | "category" | "type";
+            /** @description Those who wrote most about these subjects, at most 12. A member comes first. */
+            people: components["schemas"]["SubjectWriter"][];
+            /** @description Those with the most items, at most 12. Of a member: those about which it wrote. */
+            subjects: components["schemas"]["Subject"][];
+        };
+        SubjectWriter: {
+            /** @description Not deactivated in the directory. */
+            active: boolean;
+            /** @description Items that they wrote, in the order of the subjects. */
+            counts: number[];
+            /** @description In the directory. */
+            name?: string;
+            /** @example user:mia */
+            subject: string;
+        };
         Subscription: {
             /** @description Who acted for the subscriber. */
             by?: string;
@@ -4656,6 +4777,48 @@ export interface operations {
                     "application/json": components["schemas"]["PageEvent"];
                     "application/x-ndjson": components["schemas"]["Event"];
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    "find-experts": {
+        parameters: {
+            query: {
+                /** @description The subject, in words. */
+                q: string;
+                /** @description Only items that reach it: a scope such as team:pay or public. */
+                scope?: string;
+                /** @description At most so many users: 1 to 100. Default: 20. */
+                limit?: number;
+                /** @description Wait until the answer is as new as this position of the log, the Annals-Position of a write; also as the header Annals-Min-Position. 503 if that takes too long. */
+                min_position?: number;
+                /** @description How many seconds to wait for min_position: 1 to 25; 5 if left out. */
+                max_wait?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["Expertise"];
+                };
+            };
+        };
+    };
+    "map-subjects": {
+        parameters: {
+            query?: {
+                /** @description A group such as team:pay. Needed without member. */
+                group?: string;
+                /** @description A user such as user:mia. */
+                member?: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SubjectMap"];
                 };
             };
         };
@@ -5879,6 +6042,8 @@ export interface operations {
                 since?: string;
                 /** @description Recorded before it. Default: now. */
                 until?: string;
+                /** @description Also count so many weeks before until: 1 to 53. */
+                weeks?: number;
                 /** @description Of the words around the items, unless it is JSON. */
                 language?: "en" | "zh";
             };
