@@ -172,9 +172,17 @@ func share(found, expected []string) float64 {
 func (s *session) measurePgvector(ctx context.Context, address string, w *world) error {
 	return withPool(address, func(pool *sql.DB) error {
 		pool.SetMaxOpenConns(1)
+		var table string // of the model of the environment; those of other models have other dimensions
+		if err := pool.QueryRowContext(ctx, `
+			SELECT attrelid::regclass
+			FROM pg_attribute
+			WHERE attname = 'vector' AND format_type(atttypid, atttypmod) = $1 AND attrelid::regclass::text LIKE 'vectors%'`,
+			fmt.Sprintf("halfvec(%d)", dims)).Scan(&table); err != nil {
+			return fmt.Errorf("find the vectors: %w", err)
+		}
 		for _, statement := range []string{
 			"SET maintenance_work_mem = '1GB'", "SET hnsw.ef_search = 100", "SET jit = off", "SET enable_seqscan = off",
-			"CREATE INDEX bench_graph ON vectors_1 USING hnsw (vector halfvec_cosine_ops)", "ANALYZE vectors_1",
+			"CREATE INDEX bench_graph ON " + table + " USING hnsw (vector halfvec_cosine_ops)", "ANALYZE " + table,
 		} {
 			if _, err := pool.ExecContext(ctx, statement); err != nil {
 				return err
@@ -185,9 +193,8 @@ func (s *session) measurePgvector(ctx context.Context, address string, w *world)
 			for _, q := range w.questions {
 				began := time.Now()
 				var hits int
-				if err := pool.QueryRowContext(ctx, `
-					SELECT count(*)
-					FROM (SELECT text_hash FROM vectors_1 ORDER BY vector <=> $1 LIMIT 10) AS nearest`,
+				if err := pool.QueryRowContext(ctx,
+					"SELECT count(*) FROM (SELECT text_hash FROM "+table+" ORDER BY vector <=> $1 LIMIT 10) AS nearest",
 					pgvector.NewHalfVector(q.vector)).Scan(&hits); err != nil || hits != depth {
 					return fmt.Errorf("%d hits: %w", hits, err)
 				}
