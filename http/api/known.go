@@ -39,6 +39,19 @@ type KnownItem struct {
 	Later     []KnownStep `json:"later" nullable:"false" doc:"What happened to it after that day, oldest first. Votes of a kind are one step."`
 }
 
+// Standing is what was said of the item by then: its confirmation and the reports of staleness that counted.
+func (i KnownItem) Standing() (steps []KnownStep) {
+	if at := i.Knowledge.ConfirmedAt; at != nil {
+		steps = append(steps, KnownStep{What: "confirmed", At: *at, Until: i.Knowledge.ConfirmUntil})
+	}
+	if stale := i.Knowledge.Stale; stale != nil && stale.Since != nil {
+		steps = append(steps, KnownStep{
+			What: "reported_stale", At: *stale.Since, Count: stale.Reporters, Reason: stale.Reason,
+		})
+	}
+	return steps
+}
+
 // KnownErased is an item that was known at the end of the day, and was erased since.
 type KnownErased struct {
 	ID        string      `json:"id"`

@@ -29,7 +29,7 @@ func TestAnAuditorSeesWhatWasKnownOnADay(t *testing.T) {
 		browser.Click("main form[action='/console/reports/known'] button")
 		browser.WaitFor("article.hit")
 		containsAll(t, browser.Text("main"), "Where is staging?", "rebuilt every morning", "Nothing. It stands as it was.",
-			"Times are in UTC", "Confirmed", "Reported stale", "it moved", "Who could read it", "The staging window is on Tuesdays.")
+			"Times are in UTC", "confirmed", "reported stale", "it moved", "Who could read it", "The staging window is on Tuesdays.")
 		for _, machine := range []string{"knowledge.", "directory", "user:ben", "team:pay"} {
 			if text := browser.Text("main > section, main > article, main > p"); strings.Contains(text, machine) {
 				t.Errorf("the page says %q:\n%s", machine, text)

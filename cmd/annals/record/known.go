@@ -118,6 +118,7 @@ func printKnown(c *terminal.Console, known api.Known) {
 		}
 		c.Say("\n%s · %s\n  %s", terminal.Bold.Render(title), name(item.Knowledge.Owner),
 			strings.ReplaceAll(item.Knowledge.Content, "\n", "\n  "))
+		steps(item.Standing())
 		steps(item.Disputed)
 		steps(item.Later)
 	}
