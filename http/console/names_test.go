@@ -70,7 +70,8 @@ func TestAPageOfManyItemsCallsAllByTheirNames(t *testing.T) {
 	})
 }
 
-// endless has names and titles without a blank, as long as they may be, on an item and on the one that took its place.
+// endless has names and titles without a blank, as long as they may be, on an item and on the one that took its
+// place, and a report of staleness as long as it may be.
 func (w *world) endless() {
 	w.t.Helper()
 	w.named("user:default", "ليلى"+strings.Repeat("n", 250))
@@ -82,6 +83,7 @@ func (w *world) endless() {
 		})
 	}
 	w.supersede("old", "item")
+	must(w.api.ReportStale(w.t.Context(), "item", strings.Repeat("r", 1900)))(w.t)
 }
 
 // fits expects pages to be no wider than a phone.
@@ -99,9 +101,8 @@ func (w *world) fits(paths ...string) {
 }
 
 func TestLongNamesFitAPhone(t *testing.T) {
-	onOne(t, "", func(t *testing.T, w *world) {
+	onOne(t, "", func(_ *testing.T, w *world) {
 		w.endless()
-		must(w.api.ReportStale(t.Context(), "item", strings.Repeat("r", 1900)))(t)
 		w.fits("", "review", "search?q=staging", "people", "people?q=staging", "people?kind=team", "people/team:pay", "teams/team:pay",
 			"teams/team:pay?begin=yes", "k/item", "k/item?as_of=3", "scopes/digest?scope=team:pay")
 	})
